@@ -80,7 +80,7 @@ extension RealPeers {
     @Test func aProgramThatIsNotThereIsNamed() async throws {
       let events = Observed<MeetingHostEvent>()
       let place = MeetingPlace.mqtt(MQTTPlace(url: "mqtt://127.0.0.1:1"))
-      let host = try await Confined<any MeetingHost>(loop) { [loop] in
+      let host = try await Confined<MeetingHost>(loop) { [loop] in
         let program = MeetingProgram(path: "/nowhere")
         let host = place.host(child: Self.child, program: program, eventLoop: loop) { _, _ in "" }
         host.onEvent = { events.add($0) }
@@ -101,7 +101,7 @@ extension RealPeers {
       defer { try? FileManager.default.removeItem(at: file) }
       let events = Observed<MeetingHostEvent>()
       let place = MeetingPlace.mqtt(MQTTPlace(url: "mqtt://127.0.0.1:1"))
-      let host = try await Confined<any MeetingHost>(loop) { [loop] in
+      let host = try await Confined<MeetingHost>(loop) { [loop] in
         let program = MeetingProgram(path: file.path)
         let host = place.host(child: Self.child, program: program, eventLoop: loop) { _, _ in "" }
         host.onEvent = { events.add($0) }

@@ -5,7 +5,7 @@ import Signaling
 /// A child at a meeting place, with what it is told.
 struct TestHost {
   let events = Observed<MeetingHostEvent>()
-  private let host: Confined<any MeetingHost>
+  private let host: Confined<MeetingHost>
 
   init(_ place: MeetingPlace, child: String, on loop: any EventLoop, presence: String) async throws {
     let events = events
@@ -31,7 +31,7 @@ struct TestHost {
     }
   }
 
-  func run(_ body: @escaping @Sendable (any MeetingHost) -> Void) async throws {
+  func run(_ body: @escaping @Sendable (MeetingHost) -> Void) async throws {
     try await host.run(body)
   }
 
@@ -46,7 +46,7 @@ struct TestHost {
 struct TestLink {
   let replies = Observed<RoomReply>()
   let closures = Observed<String>()
-  private let link: Confined<any MeetingLink>
+  private let link: Confined<MeetingLink>
 
   init(_ place: MeetingPlace, child: String, client: String, on loop: any EventLoop) async throws {
     let (replies, closures) = (replies, closures)

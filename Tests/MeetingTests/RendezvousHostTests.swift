@@ -41,7 +41,7 @@ import Wire
     let (server, place) = try await Self.serve(endpoint, on: loop)
     let (signed, events) = (Observed<String>(), Observed<Bool>())
     let host = try await Confined(loop) {
-      let host = RendezvousHost(place, child: Self.child, eventLoop: loop) { _, challenge in
+      let host = MeetingPlace.rendezvous(place).host(child: Self.child, eventLoop: loop) { _, challenge in
         signed.add(challenge)
         return "proof"
       }
@@ -89,7 +89,7 @@ import Wire
     let (server, place) = try await Self.serve(endpoint, on: loop)
     let visits = Observed<ContinuousClock.Instant>()
     let host = try await Confined(loop) {
-      let host = RendezvousHost(place, child: Self.child, eventLoop: loop) { _, _ in "proof" }
+      let host = MeetingPlace.rendezvous(place).host(child: Self.child, eventLoop: loop) { _, _ in "proof" }
       host.onEvent = { event in
         if case .present = event { visits.add(.now) }
       }

@@ -5,6 +5,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import SecureTransport
 public import Server
+internal import Signaling
 public import Storage
 internal import TURN
 internal import Wire

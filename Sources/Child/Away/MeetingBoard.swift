@@ -24,7 +24,7 @@ final class MeetingBoard: @unchecked Sendable {
   private struct Entry {
     let configured: ChildConfiguration.Meeting
     /// Nil while the child's password cannot be read.
-    var host: (any MeetingHost)?
+    var host: MeetingHost?
     var standing: Standing = .connecting
     /// What the place lends us.
     var servers: [ICEServer] = []
@@ -133,7 +133,7 @@ final class MeetingBoard: @unchecked Sendable {
     return .andAllSucceed(all, on: loop)
   }
 
-  private func host(_ place: MeetingPlaceID) -> (any MeetingHost)? {
+  private func host(_ place: MeetingPlaceID) -> MeetingHost? {
     entries.indices.contains(place.number) ? entries[place.number].host : nil
   }
 

@@ -1,47 +1,128 @@
+internal import NIOCore
+internal import Server
 public import Signaling
 public import Wire
 
 /// The child's end of a meeting place: a server on the Internet where parents find the child and leave signed messages for
-/// it. The place sees who meets whom and when; it cannot read pictures or sound, and a message that it makes up is refused.
+/// it. The place sees who meets whom and when; it cannot read pictures or sound, and a message that it forges is refused.
 ///
-/// Confined to one event loop. A host keeps its connection by itself: what is lost is made again with `MeetingRetry`.
-public protocol MeetingHost: AnyObject {
+/// `MeetingHostMachine` decides, over the transport of the place's kind. Confined to one event loop.
+public final class MeetingHost {
   /// Called on the event loop, never from within a call.
-  var onEvent: (MeetingHostEvent) -> Void { get set }
+  public var onEvent: (MeetingHostEvent) -> Void = { _ in }
 
-  /// Connects, and stays connected.
+  private let transport: any MeetingHostTransport
+  private let loop: any EventLoop
+  private var machine: MeetingHostMachine
+  private var presence = ""
+  private lazy var timer = DeadlineTimer(on: loop, now: { .ofEventLoop }) { [weak self] in
+    self?.perform { $0.handleTimeout(now: $1) }
+  }
+
+  init(_ transport: any MeetingHostTransport, _ timing: MeetingHostMachine.Timing, eventLoop: any EventLoop) {
+    self.transport = transport
+    loop = eventLoop
+    machine = MeetingHostMachine(timing, random: SystemRandomNumberGenerator())
+  }
+
+  /// Connects, and stays connected: what is lost is made again.
   ///
   /// - Parameter presence: signed; shown to every parent that comes (`Presence`).
-  func open(presence: String)
+  public func open(presence: String) {
+    self.presence = presence
+    later { $0.start(now: $1) }
+  }
+
   /// Shows a newer presence.
-  func announce(presence: String)
+  public func announce(presence: String) {
+    self.presence = presence
+    perform { machine, _ in machine.announce() }
+  }
+
   /// To a client that has sent a message; lost if the client is gone.
-  func send(to client: String, message: String)
+  public func send(to client: String, message: String) {
+    if machine.isPresent { transport.send(to: client, message: message) }
+  }
+
   /// This client is a paired parent. What the place lends it lasts for `lifetime` at most; nil: as long as the place likes.
-  func vouch(for client: String, lifetime: Duration?)
+  public func vouch(for client: String, lifetime: Duration?) {
+    if machine.isPresent { transport.vouch(for: client, lifetime: lifetime) }
+  }
+
   /// This client is none. `reason` is for a person.
-  func dismiss(_ client: String, reason: String)
+  public func dismiss(_ client: String, reason: String) {
+    if machine.isPresent { transport.dismiss(client, reason: reason) }
+  }
+
   /// Addresses of this machine have come or gone, so the connection may be dead without a word: from an address that is
-  /// gone it is made anew at once, any other has to show that it lives.
+  /// gone another one is made at once, any other has to show that it lives.
   ///
   /// - Parameter own: the addresses that this machine has now.
-  func addressesChanged(_ own: Set<IPAddress>)
+  public func addressesChanged(_ own: Set<IPAddress>) {
+    let isGone = transport.isGone(own)
+    later { $0.addressesChanged(isGone: isGone, isOffline: own.isEmpty, now: $1) }
+  }
+
   /// The network seems to have changed beyond this machine: the connection has to show that it lives.
-  func verify()
+  public func verify() {
+    perform { $0.verify(now: $1) }
+  }
+
   /// Leaves the place, so that parents know at once. `done` is called on the event loop when the place has been told, or
   /// cannot be. No event follows.
-  func close(then done: @escaping () -> Void)
+  public func close(then done: @escaping () -> Void) {
+    timer.cancel()
+    if machine.close() { return transport.leave(then: done) }
+    let bound = NIOLoopBound(done, eventLoop: loop)
+    loop.execute { bound.value() }
+  }
+
+  /// Events may follow from it.
+  private func later(_ change: @escaping (inout MeetingHostMachine, Instant) -> [MeetingHostMachine.Action]) {
+    let bound = NIOLoopBound((self, change), eventLoop: loop)
+    loop.execute { bound.value.0.perform(bound.value.1) }
+  }
+
+  private func perform(_ change: (inout MeetingHostMachine, Instant) -> [MeetingHostMachine.Action]) {
+    for action in change(&machine, .ofEventLoop) {
+      switch action {
+      case .connect:
+        transport.connect { [weak self] input in self?.perform { $0.receive(input, now: $1) } }
+      case .announce: transport.announce(presence)
+      case .verify(let limit): transport.verify(within: .nanoseconds(limit.nanoseconds))
+      case .drop: transport.drop()
+      case .event(let event): onEvent(event)
+      }
+    }
+    timer.set(machine.nextDeadline)
+  }
 }
 
-public enum MeetingHostEvent: Sendable {
-  /// Parents can find the child there.
-  case present
-  /// They cannot; for a person. It is being tried again.
-  case absent(reason: String)
-  /// Its connection is from an address that is gone.
-  static let moved: MeetingHostEvent = .absent(reason: "this machine's addresses have changed")
-  /// A client's message, with the client's name.
-  case message(from: String, String)
-  /// The place lends servers that help to connect, with credentials for us; `place` is where it was reached.
-  case iceServers([RoomICEServer], place: IPAddress?)
+/// How a child speaks with one kind of server. One connection at a time.
+protocol MeetingHostTransport: AnyObject {
+  /// - Parameter report: what comes of this connection; not after `drop` or `leave`.
+  func connect(report: @escaping (MeetingHostMachine.Input) -> Void)
+  /// Shows the presence: once connected, and again each newer one.
+  func announce(_ presence: String)
+  func send(to client: String, message: String)
+  func vouch(for client: String, lifetime: Duration?)
+  func dismiss(_ client: String, reason: String)
+  func verify(within limit: TimeAmount)
+  /// Whether the connection is from an address that this machine has no more.
+  func isGone(_ own: Set<IPAddress>) -> Bool
+  func drop()
+  /// Says goodbye. `done` is called on the event loop, never from within this call.
+  func leave(then done: @escaping () -> Void)
+}
+
+extension Instant {
+  /// The clock of the event loops.
+  static var ofEventLoop: Instant {
+    Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
+  }
+}
+
+extension TokenBucket {
+  /// For what comes over one connection: nobody else says who has sent it, so all senders share it.
+  static var ofOneConnection: TokenBucket { TokenBucket(burst: 256, interval: .milliseconds(20)) }
 }

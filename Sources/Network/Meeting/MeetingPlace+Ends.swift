@@ -63,11 +63,15 @@ extension MeetingPlace {
   public func host(
     child: String, program: MeetingProgram = .own, eventLoop: any EventLoop,
     prove: @escaping (_ server: String, _ challenge: String) -> String
-  ) -> any MeetingHost {
+  ) -> MeetingHost {
     switch self {
-    case .rendezvous(let place): RendezvousHost(place, child: child, eventLoop: eventLoop, prove: prove)
-    case .mqtt(let place): MQTTHost(place, child: child, program: program, eventLoop: eventLoop)
-    case .xmpp(let place): XMPPHost(place, child: child, program: program, eventLoop: eventLoop)
+    case .rendezvous(let place):
+      MeetingHost(
+        RendezvousHost(place, child: child, eventLoop: eventLoop, prove: prove), .rendezvous, eventLoop: eventLoop)
+    case .mqtt(let place):
+      MeetingHost(MQTTHost(place, child: child, program: program, eventLoop: eventLoop), .mqtt, eventLoop: eventLoop)
+    case .xmpp(let place):
+      MeetingHost(XMPPHost(place, child: child, program: program, eventLoop: eventLoop), .xmpp, eventLoop: eventLoop)
     }
   }
 
@@ -79,12 +83,19 @@ extension MeetingPlace {
   ///   - program: serves the connection, where a library in C reads it.
   public func link(
     child: String, client: String, program: MeetingProgram = .own, eventLoop: any EventLoop
-  ) -> any MeetingLink {
-    switch self {
-    case .rendezvous(let place): RendezvousLink(place, child: child, client: client, eventLoop: eventLoop)
-    case .mqtt(let place): MQTTLink(place, child: child, client: client, program: program, eventLoop: eventLoop)
-    case .xmpp(let place): XMPPLink(place, child: child, client: client, program: program, eventLoop: eventLoop)
-    }
+  ) -> MeetingLink {
+    let (transport, timing): (any MeetingLinkTransport, MeetingLinkMachine.Timing) =
+      switch self {
+      case .rendezvous(let place):
+        (RendezvousLink(place, child: child, client: client, eventLoop: eventLoop), .rendezvous)
+      case .mqtt(let place):
+        (MQTTLink(place, child: child, client: client, program: program, eventLoop: eventLoop), .mqtt)
+      case .xmpp(let place):
+        (XMPPLink(place, child: child, client: client, program: program, eventLoop: eventLoop), .xmpp)
+      }
+    let machine = MeetingLinkMachine(
+      timing, child: child, client: client, random: SystemRandomNumberGenerator())
+    return MeetingLink(transport, at: self, machine, eventLoop: eventLoop)
   }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -1,5 +1,5 @@
 public import NIOCore
-internal import Signaling
+public import Signaling
 
 /// Looks at a meeting place as a parent that comes to meet the child.
 public enum MeetingProbe {
@@ -34,7 +34,7 @@ public enum MeetingProbe {
     _ place: MeetingPlace, _ child: String, isTalking: Bool, _ program: MeetingProgram, _ loop: any EventLoop
   ) async -> Answer {
     let promise = loop.makePromise(of: Answer.self)
-    let kept = NIOLoopBoundBox<(any MeetingLink)?>.makeBoxSendingValue(nil, eventLoop: loop)
+    let kept = NIOLoopBoundBox<MeetingLink?>.makeBoxSendingValue(nil, eventLoop: loop)
     loop.execute {
       var random = SystemRandomNumberGenerator()
       let link = place.link(child: child, client: RandomName.make(from: &random), program: program, eventLoop: loop)

@@ -5,6 +5,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Pairing
 internal import Server
+internal import Signaling
 internal import Wire
 
 /// How this machine reaches a child from outside its house: the meeting places and servers that the child has told of.

@@ -2,6 +2,7 @@ internal import Meeting
 internal import NIOCore
 internal import NIOPosix
 internal import Pairing
+internal import Signaling
 
 /// The paired children, and whether they are at their meeting places now.
 public struct PresenceList {

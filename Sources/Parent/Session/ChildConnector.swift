@@ -29,7 +29,7 @@ final class ChildConnector {
   private var race: LineRace
   private var direct: RoomConnector?
   /// The links that are being opened, by number of the place.
-  private var links: [Int: any MeetingLink] = [:]
+  private var links: [Int: MeetingLink] = [:]
   /// The open ones.
   private var lines: [LineRace.Line: RoomLine] = [:]
   private var sessions: [LineRace.Line: PairedParentSession] = [:]

@@ -9,7 +9,7 @@ internal import Wire
 final class RoomLine {
   private enum Way {
     case direct(WebSocketConnection, ChildAddress)
-    case meeting(any MeetingLink, MeetingPlace)
+    case meeting(MeetingLink, MeetingPlace)
   }
 
   private let way: Way
@@ -33,7 +33,7 @@ final class RoomLine {
     }
   }
 
-  init(_ link: any MeetingLink, at place: MeetingPlace) {
+  init(_ link: MeetingLink, at place: MeetingPlace) {
     way = .meeting(link, place)
     link.onReply = { [weak self] reply in self?.onReply(reply) }
     link.onClose = { [weak self] reason in self?.onClose(true, reason) }

@@ -1,127 +1,75 @@
 internal import Messages
-public import NIOCore
+internal import NIOCore
 internal import Server
-public import Signaling
-public import Wire
+internal import Signaling
+internal import Wire
 
 /// A parent at a `cradle-rendezvous`: one client of the child's room there.
-public final class RendezvousLink: MeetingLink {
-  public var onReply: (RoomReply) -> Void = { _ in }
-  public var onClose: (String) -> Void = { _ in }
-
-  private enum State {
-    case fresh
-    case connecting(WebSocketClient)
-    case registering(WebSocketConnection)
-    /// - first: the registration that nobody has asked for yet.
-    case open(WebSocketConnection, first: RoomRegistration?)
-    case closed
-  }
-
+final class RendezvousLink: MeetingLinkTransport {
   private let place: RendezvousPlace
   private let registration: RoomRequest
   private let loop: any EventLoop
-  private var state: State = .fresh
-  private var completion: ((MeetingFailure?) -> Void)?
+  private var client: WebSocketClient?
+  private var socket: WebSocketConnection?
+  private var isRegistered = false
+  private var report: (MeetingLinkMachine.Input) -> Void = { _ in }
 
-  /// - Parameters:
-  ///   - child: the child's id, which is the room's name.
-  ///   - client: our name in the room; nobody else can guess it.
-  public init(_ place: RendezvousPlace, child: String, client: String, eventLoop: any EventLoop) {
+  init(_ place: RendezvousPlace, child: String, client: String, eventLoop: any EventLoop) {
     self.place = place
     registration = .register(room: child, client: client)
     loop = eventLoop
   }
 
-  public func open(then completion: @escaping (MeetingFailure?) -> Void) {
-    guard case .fresh = state else { preconditionFailure("a link is opened once") }
-    self.completion = completion
+  func connect(report: @escaping (MeetingLinkMachine.Input) -> Void) {
+    self.report = report
     do {
       let client = try WebSocketClient(place, limits: RendezvousPlace.clientLimits, eventLoop: loop)
-      state = .connecting(client)
+      self.client = client
       client.connect { [weak self] result in self?.connected(result) }
     } catch {
-      let bound = NIOLoopBound(self, eventLoop: loop)
-      loop.execute { bound.value.finish(.unreachable("\(error)")) }
+      report(.lost("\(error)"))
     }
   }
 
-  public func send(_ request: RoomRequest) {
-    guard case .open(let socket, let first) = state else { return }
-    if let first, request == registration {
-      state = .open(socket, first: nil)
-      let bound = NIOLoopBound(self, eventLoop: loop)
-      loop.execute { bound.value.onReply(.registered(first)) }
-    } else {
-      socket.send(RoomMessages.text(request))
-    }
+  func ask() { send(registration) }
+
+  func send(_ request: RoomRequest) { socket?.send(RoomMessages.text(request)) }
+
+  func verify(within limit: TimeAmount) { socket?.verify(within: limit) }
+
+  func drop() { client?.cancel() }
+
+  func leave() {
+    socket?.onText = { _ in }
+    socket?.onClose = { _ in }
+    socket?.close()
   }
 
-  public func verify(within limit: TimeAmount) {
-    if case .open(let socket, _) = state { socket.verify(within: limit) }
-  }
-
-  public func close() {
-    defer { state = .closed }
-    completion = nil
-    switch state {
-    case .connecting(let client): client.cancel()
-    case .registering(let socket), .open(let socket, _):
-      socket.onText = { _ in }
-      socket.onClose = { _ in }
-      socket.close()
-    case .fresh, .closed: break
-    }
-  }
-
-  public var localAddress: IPAddress? {
-    if case .open(let socket, _) = state { socket.localAddress?.ip } else { nil }
-  }
-
-  public var remoteAddress: IPAddress? {
-    if case .open(let socket, _) = state { socket.remoteAddress?.ip } else { nil }
-  }
+  var localAddress: IPAddress? { socket?.localAddress?.ip }
+  var remoteAddress: IPAddress? { socket?.remoteAddress?.ip }
 
   private func connected(_ result: Result<WebSocketConnection, WebSocketClientError>) {
+    client = nil
     switch result {
-    case .failure(let error):
-      finish(.unreachable("\(error)"))
+    case .failure(let error): report(.lost("\(error)"))
     case .success(let socket):
-      state = .registering(socket)
+      self.socket = socket
       socket.onText = { [weak self] text in self?.receive(text) }
-      socket.onClose = { [weak self] closure in self?.lost(closure.words) }
-      socket.send(RoomMessages.text(registration))
+      socket.onClose = { [weak self] closure in self?.report(.lost(closure.words)) }
+      report(.connected)
     }
   }
 
   private func receive(_ text: String) {
     guard let reply = try? RoomMessages.reply(text) else { return }
-    guard case .registering(let socket) = state else { return onReply(reply) }
     switch reply {
     case .registered(let registration):
-      guard case .elsewhere = registration.host else { return finish(.absent) }
-      state = .open(socket, first: registration)
-      finish(nil)
-    case .error(let error) where error.code == .noSuchRoom:
-      finish(.unreachable("it does not know this child"))
-    case .error(let error):
-      finish(.unreachable("it refuses, in its own words: “\(error)”"))
-    case .message, .proved, .presence, .vouched:
-      break
+      isRegistered = true
+      report(.registered(registration))
+    case .error(let error) where !isRegistered:
+      report(
+        .lost(error.code == .noSuchRoom ? "it does not know this child" : "it refuses, in its own words: “\(error)”"))
+    case .presence, .error, .message, .proved, .vouched: report(.reply(reply))
     }
-  }
-
-  private func lost(_ reason: String) {
-    guard completion == nil else { return finish(.unreachable(reason)) }
-    if case .closed = state { return }
-    state = .closed
-    onClose(reason)
-  }
-
-  private func finish(_ failure: MeetingFailure?) {
-    guard let completion else { return }
-    if failure != nil { close() }
-    self.completion = nil
-    completion(failure)
   }
 }

@@ -116,8 +116,7 @@ struct XMPPService: Sendable {
 
   /// What is too much is not answered.
   private func refuse(_ incoming: XMPPIncoming, _ client: borrowing StropheClient, _ refusals: inout TokenBucket) {
-    let now = Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
-    if case .admitted = refusals.admit(now: now) { client.send(.refusal(of: incoming)) }
+    if case .admitted = refusals.admit(now: .ofEventLoop) { client.send(.refusal(of: incoming)) }
   }
 
   /// Until the socket is ready, an order comes or the time is over.
