@@ -10,7 +10,7 @@ internal import Wire
 final class ChildConnector {
   enum Event {
     /// Begin there, with this session; nil: the one goes on for which the connector was made.
-    case use(RoomLine, PairedParentSession?)
+    case use(any RoomLink, PairedParentSession?)
     /// The line in use is of no use any more: say goodbye there, and close it.
     case retire
     /// At most once, when the child is at no meeting place while its addresses are still being tried; for a person.
@@ -27,11 +27,11 @@ final class ChildConnector {
   private let notify: (Event) -> Void
   private let meetings: [MeetingPlace]
   private var race: LineRace
-  private var direct: RoomConnector?
+  private var direct: DirectConnector?
   /// The links that are being opened, by number of the place.
   private var links: [Int: MeetingLink] = [:]
   /// The open ones.
-  private var lines: [LineRace.Line: RoomLine] = [:]
+  private var lines: [LineRace.Line: any RoomLink] = [:]
   private var sessions: [LineRace.Line: PairedParentSession] = [:]
   private var isOver = false
   private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in
@@ -146,20 +146,17 @@ final class ChildConnector {
 
   private func openOwn() {
     if let direct { return direct.goOn(because: race.said.first { $0.line == .own }?.reason ?? "it is of no use") }
-    direct = RoomConnector(child, first: first, eventLoop: loop) { [weak self] outcome in self?.tried(outcome) }
+    direct = DirectConnector(child, first: first, eventLoop: loop) { [weak self] outcome in self?.tried(outcome) }
   }
 
-  private func tried(_ outcome: RoomConnector.Outcome) {
+  private func tried(_ outcome: DirectConnector.Outcome) {
     switch outcome {
-    case .connected(let socket, let address):
+    case .connected(let link):
       _ = makeSession(for: .own)
-      opened(.own, RoomLine(socket, to: address))
-    case .unreachable(let reason):
+      opened(.own, link)
+    case .failed(let failure):
       direct = nil
-      perform { $0.failed(.own, .useless(reason), now: $1) }
-    case .lost(let reason):
-      direct = nil
-      perform { $0.failed(.own, .lost(reason), now: $1) }
+      perform { $0.failed(.own, failure, now: $1) }
     }
   }
 
@@ -175,17 +172,18 @@ final class ChildConnector {
   private func tried(_ number: Int, _ failure: MeetingFailure?) {
     guard let link = links.removeValue(forKey: number) else { return }
     switch failure {
-    case nil: opened(.place(number), RoomLine(link, at: meetings[number]))
+    case nil: opened(.place(number), link)
     case .absent: perform { $0.failed(.place(number), .absent("\(MeetingFailure.absent)"), now: $1) }
     case .unreachable(let reason): perform { $0.failed(.place(number), .useless(reason), now: $1) }
     }
   }
 
-  private func opened(_ line: LineRace.Line, _ open: RoomLine) {
+  private func opened(_ line: LineRace.Line, _ open: any RoomLink) {
     lines[line] = open
     // Until it is used.
-    open.onClose = { [weak self] _, reason in
-      self?.perform { $0.failed(line, .lost(reason ?? "the connection was lost"), now: $1) }
+    open.listen { _ in
+    } end: { [weak self] end in
+      self?.perform { $0.failed(line, .lost(end.reason ?? "the connection was lost"), now: $1) }
     }
     perform { $0.opened(line, now: $1) }
   }

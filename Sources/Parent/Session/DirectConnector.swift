@@ -1,3 +1,4 @@
+internal import Frames
 internal import NIOCore
 internal import Pairing
 internal import Server
@@ -5,14 +6,12 @@ internal import Signaling
 internal import Wire
 
 /// Opens the WebSocket to a paired child's room, at whichever of its addresses answers first, and where that one is of no use, at
-/// the next. Confined to the event loop.
-final class RoomConnector {
+/// the next, as `HappyEyeballs` says. Confined to the event loop.
+final class DirectConnector {
   enum Outcome {
-    case connected(WebSocketConnection, ChildAddress)
-    /// No address is left; for a person.
-    case unreachable(String)
-    /// The same, and something was lost at one of them: another connector may have more luck.
-    case lost(String)
+    case connected(DirectLink)
+    /// No address is left.
+    case failed(LineRace.Failure)
   }
 
   /// Shorter than the protocol allows, because somebody waits for the command.
@@ -23,12 +22,11 @@ final class RoomConnector {
   private let completion: (Outcome) -> Void
   private var race = HappyEyeballs()
   private var clients: [HappyEyeballs.Attempt: WebSocketClient] = [:]
-  private var timer: Scheduled<Void>?
+  private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in
+    self?.perform { $0.handleTimeout(now: $1) }
+  }
   private var reading: Task<Void, Never>?
   private var isDone = false
-  /// What is connected, and waits for `goOn`.
-  private var open: HappyEyeballs.Attempt?
-  private var wasOpen = false
 
   /// Starts at once, with the address `first` if there is one. `completion` is called never from within this call, and after
   /// `connected` once more for each `goOn`.
@@ -42,50 +40,52 @@ final class RoomConnector {
     let route = child.route
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     reading = Task {
-      if let first { bound.eventLoop.execute { bound.value.perform { $0.add(first) } } }
+      if let first { bound.eventLoop.execute { bound.value.perform { $0.add(first, now: $1) } } }
       for await address in route() where !Task.isCancelled {
-        bound.eventLoop.execute { bound.value.perform { $0.add(address) } }
+        bound.eventLoop.execute { bound.value.perform { $0.add(address, now: $1) } }
       }
       // Who gave up may have ended its loop.
       guard !Task.isCancelled else { return }
-      bound.eventLoop.execute { bound.value.perform { $0.complete() } }
+      bound.eventLoop.execute { bound.value.perform { $0.complete(now: $1) } }
     }
   }
 
   /// The connected address is of no use: tries the others. Its connection is the caller's.
   func goOn(because reason: String) {
-    guard let attempt = open else { return }
-    open = nil
     let bound = NIOLoopBound(self, eventLoop: loop)
-    loop.execute { bound.value.perform { $0.goOn(attempt, because: reason) } }
+    loop.execute { bound.value.perform { $0.goOn(because: reason, now: $1) } }
   }
 
   /// Gives up. `completion` is not called any more.
   func cancel() {
     isDone = true
-    timer?.cancel()
+    timer.cancel()
     reading?.cancel()
     for client in clients.values { client.cancel() }
     clients = [:]
   }
 
-  private func perform(_ change: (inout HappyEyeballs) -> [HappyEyeballs.Action]) {
-    guard !isDone else { return }
-    for action in change(&race) {
+  /// - Parameter connection: what was opened; closed if it is not used.
+  private func perform(
+    _ connection: WebSocketConnection? = nil, _ change: (inout HappyEyeballs, Instant) -> [HappyEyeballs.Action]
+  ) {
+    var unused = connection
+    for action in isDone ? [] : change(&race, MonotonicClock.now) {
       switch action {
       case .dial(let attempt): dial(attempt)
-      case .wait:
-        timer?.cancel()
-        let bound = NIOLoopBound(self, eventLoop: loop)
-        timer = loop.scheduleTask(in: .nanoseconds(HappyEyeballs.spacing.nanoseconds)) {
-          bound.value.perform { $0.spacingOver() }
-        }
-      case .giveUp(let reasons):
+      case .cancel(let attempt): clients.removeValue(forKey: attempt)?.cancel()
+      case .use(let attempt):
+        guard let socket = unused else { continue }
+        unused = nil
+        completion(.connected(DirectLink(socket, to: attempt.address)))
+      case .giveUp(let end):
         cancel()
-        let text = wasOpen ? Self.used(child.record.name, reasons) : Self.text(child.record.name, reasons)
-        completion(race.hasLost ? .lost(text) : .unreachable(text))
+        let text = Self.text(child.record.name, end)
+        completion(.failed(end.hasLost ? .lost(text) : .useless(text)))
       }
     }
+    unused?.close()
+    if !isDone { timer.set(race.nextDeadline) }
   }
 
   private func dial(_ attempt: HappyEyeballs.Attempt) {
@@ -98,34 +98,23 @@ final class RoomConnector {
       client.connect { [self] result in
         clients[attempt] = nil
         switch result {
-        case .success(let connection): connected(connection, attempt)
-        case .failure(.connection(.certificateNotTrusted)): perform { $0.failed(attempt, .otherKey) }
+        case .success(let connection): perform(connection) { race, _ in race.connected(attempt) }
+        case .failure(.connection(.certificateNotTrusted)): perform { $0.failed(attempt, .otherKey, now: $1) }
         case .failure(let error):
-          perform { $0.failed(attempt, error.isLoss ? .lost("\(error)") : .unreachable("\(error)")) }
+          perform { $0.failed(attempt, error.isLoss ? .lost("\(error)") : .unreachable("\(error)"), now: $1) }
         }
       }
     } catch {
       let bound = NIOLoopBound(self, eventLoop: loop)
-      loop.execute { bound.value.perform { $0.failed(attempt, .unreachable("\(error)")) } }
+      loop.execute { bound.value.perform { $0.failed(attempt, .unreachable("\(error)"), now: $1) } }
     }
   }
 
-  private func connected(_ connection: WebSocketConnection, _ attempt: HappyEyeballs.Attempt) {
-    guard !isDone, open == nil else { return connection.close() }
-    timer?.cancel()
-    for other in race.connected(attempt) { clients.removeValue(forKey: other)?.cancel() }
-    open = attempt
-    wasOpen = true
-    completion(.connected(connection, attempt.address))
-  }
-
-  private static func used(_ name: String, _ reasons: [String]) -> String {
-    "no session with “\(name)” (\(reasons.joined(separator: "; ")))"
-  }
-
-  private static func text(_ name: String, _ reasons: [String]) -> String {
+  private static func text(_ name: String, _ end: HappyEyeballs.End) -> String {
+    let reasons = end.reasons.joined(separator: "; ")
+    if end.wasOpen { return "no session with “\(name)” (\(reasons))" }
     let advice = "is it switched on and in the same network? `cradle-parent discover` shows who is there"
     guard !reasons.isEmpty else { return "“\(name)” is not on this network, and was never reached before; \(advice)" }
-    return "“\(name)” cannot be reached (\(reasons.joined(separator: "; "))); \(advice)"
+    return "“\(name)” cannot be reached (\(reasons)); \(advice)"
   }
 }
