@@ -13,7 +13,7 @@ import Wire
     stills.run(seconds: 1.8)
     #expect(stills.step(0) == .stills && stills.assignment(0)?.rendition == .low)
     #expect(stills.allocation.targets[.low]?.isStillsOnly == true && stills.kbps(.high) == nil)
-    #expect(stills.kbps(.low) == RenditionAllocator.stillsKbps)
+    #expect(stills.kbps(.low) == RenditionAllocator.Tuning.stillsKbps)
     let sound = RenditionHouse(25)
     #expect(sound.step(0) == .soundAlone && sound.assignment(0)?.rendition == nil)
     #expect(Rendition.allCases.allSatisfy { sound.kbps($0) == nil }, "no encoder runs")

@@ -528,7 +528,7 @@ import Wire
       ]
       house.look()
     }
-    let known = try #require(Mirror(reflecting: house.allocator).descendant("known"))
+    let known = try #require(Mirror(reflecting: house.allocator).descendant("states"))
     #expect(Mirror(reflecting: known).children.count == 1)
   }
 }
