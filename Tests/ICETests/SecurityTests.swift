@@ -281,13 +281,13 @@ import Wire
   }
 
   @Test func findsTheUserFragmentsOfARequest() {
-    let found = ICEAgent.usernameFragments(ofBindingRequest: request(check))
+    let found = ICEUsername(ofBindingRequest: request(check))
     #expect(found?.local == "ouruser1" && found?.remote == "theiruse")
-    #expect(ICEAgent.usernameFragments(ofBindingRequest: request(check, username: nil)) == nil)
-    #expect(ICEAgent.usernameFragments(ofBindingRequest: request(check, username: "nocolon")) == nil)
-    #expect(ICEAgent.usernameFragments(ofBindingRequest: Array(request(check).prefix(30))) == nil)
+    #expect(ICEUsername(ofBindingRequest: request(check, username: nil)) == nil)
+    #expect(ICEUsername(ofBindingRequest: request(check, username: "nocolon")) == nil)
+    #expect(ICEUsername(ofBindingRequest: Array(request(check).prefix(30))) == nil)
     let id = STUNTransactionID(bytes: Array(1...12))!
     let other = STUNMessage(.successResponse, transactionID: id, attributes: [.username("a:b")]).encode(hashes: hashes)
-    #expect(ICEAgent.usernameFragments(ofBindingRequest: other) == nil)
+    #expect(ICEUsername(ofBindingRequest: other) == nil)
   }
 }

@@ -121,20 +121,44 @@ struct CandidatePair: Sendable {
     checks.append(check)
   }
 
+  var silentSince: Instant { lastHeard ?? .zero }
+
   /// How direct the path is: 2 with no NAT on our side and no relay, 1 through NATs, 0 relayed.
-  func directness(isHostAddress: (TransportAddress) -> Bool) -> Int {
+  func directness(locals: [ICECandidate]) -> Int {
     if local.type == .relayed || remote.type == .relayed { return 0 }
-    guard remote.type != .serverReflexive, let mappedAddress, isHostAddress(mappedAddress) else { return 1 }
+    guard remote.type != .serverReflexive, let mappedAddress,
+      locals.contains(where: { $0.type == .host && $0.transportAddress == mappedAddress })
+    else { return 1 }
     return 2
   }
 
-  var statisticsState: ICECandidatePairState {
-    switch state {
-    case .frozen: .frozen
-    case .waiting: .waiting
-    case .inProgress: .inProgress
-    case .succeeded: .succeeded
-    case .failed, .consentExpired: .failed
+  /// As the agent's user sees it.
+  func published(locals: [ICECandidate]) -> ICECandidatePair {
+    var shown = local
+    // RFC 8445 section 7.2.5.3.1: a mapped address that no local candidate has is a peer-reflexive candidate.
+    if let mappedAddress, local.type != .relayed, !locals.contains(where: { $0.transportAddress == mappedAddress }) {
+      shown = ICECandidate(
+        foundation: ICECandidate.foundation(.peerReflexive, base: base.ip), priority: local.peerReflexivePriority,
+        address: .ip(mappedAddress), type: .peerReflexive, relatedAddress: base)
     }
+    return ICECandidatePair(
+      id: id, local: shown, remote: remote, localAddress: base, remoteAddress: remoteAddress, priority: priority,
+      nominated: nominated)
+  }
+
+  func statistics(locals: [ICECandidate], isSelected: Bool) -> ICECandidatePairStatistics {
+    let shown: ICECandidatePairState =
+      switch state {
+      case .frozen: .frozen
+      case .waiting: .waiting
+      case .inProgress: .inProgress
+      case .succeeded: .succeeded
+      case .failed, .consentExpired: .failed
+      }
+    return ICECandidatePairStatistics(
+      pair: published(locals: locals), state: shown, isSelected: isSelected,
+      currentRoundTripTime: currentRoundTripTime, totalRoundTripTime: totalRoundTripTime, requestsSent: requestsSent,
+      responsesReceived: responsesReceived, requestsReceived: requestsReceived, responsesSent: responsesSent,
+      consentRequestsSent: consentRequestsSent)
   }
 }

@@ -143,6 +143,22 @@ public struct ICECandidate: Hashable, Sendable {
     case .serverReflexive, .peerReflexive: relatedAddress
     }
   }
+
+  /// The value of PRIORITY: the priority for a peer-reflexive candidate learned from the check. RFC 8445 section 7.1.1.
+  var peerReflexivePriority: UInt32 { ICECandidateType.peerReflexive.preference << 24 | priority & 0x00ff_ffff }
+}
+
+extension TransportAddress {
+  /// Whether a datagram can be sent to the address at all.
+  var isReachable: Bool {
+    guard port != 0, !ip.isUnspecified else { return false }
+    switch ip {
+    // Multicast, reserved and broadcast addresses cannot be peers.
+    case .v4(let value): return value >> 28 < 0xe
+    // A link-local address needs a zone, which `IPAddress` does not carry.
+    case .v6(let high, _): return high >> 56 != 0xff && !ip.isLinkLocal
+    }
+  }
 }
 
 extension ICECandidatePair {

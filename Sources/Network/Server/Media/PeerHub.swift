@@ -352,7 +352,7 @@ public final class PeerHub: @unchecked Sendable {
     var isRequest = false
     let id: PeerID?
     // A binding request names its peer; everything else is identified by its source address.
-    if let first = datagram.first, first < 4, let fragments = ICEAgent.usernameFragments(ofBindingRequest: datagram) {
+    if let first = datagram.first, first < 4, let fragments = ICEUsername(ofBindingRequest: datagram) {
       isRequest = true
       id = byFragment[fragments.local]
     } else {
