@@ -213,8 +213,8 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Wire", "JSON", "DeviceNames", "Linux", "Child", "Commands", "Devices", "Frames", "Health", "Meeting", "QRCode",
-      "Server", "Storage",
+      "Wire", "JSON", "DeviceNames", "Control", "Linux", "Child", "Commands", "Devices", "Frames", "Health", "Meeting",
+      "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
   .executableTarget(

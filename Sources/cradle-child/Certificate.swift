@@ -1,6 +1,8 @@
 import ArgumentParser
 import Child
 import Commands
+import FoundationEssentials
+import JSON
 
 /// `cradle-child certificate`
 struct CertificateCommand: ParsableCommand {
@@ -24,9 +26,8 @@ struct ShowCertificate: ParsableCommand {
   var json = false
 
   func run() throws {
-    let text = try Daemon.ask(.certificate(renew: false), directories)
-    if json { return print(text) }
-    try Daemon.decode(CertificateReport.self, from: text).show()
+    let report = try Daemon.ask(CertificateShow(), directories)
+    if json { print(JSON.text(report)) } else { report.show() }
   }
 }
 
@@ -45,10 +46,10 @@ struct RenewCertificate: ParsableCommand {
   var json = false
 
   func run() throws {
-    let text = try Daemon.ask(.certificate(renew: true), directories)
-    if json { return print(text) }
+    let report = try Daemon.ask(CertificateShow(renew: true), directories)
+    if json { return print(JSON.text(report)) }
     print("The root certificate is new. Install it on each phone that had the old one.")
-    try Daemon.decode(CertificateReport.self, from: text).show()
+    report.show()
   }
 }
 
@@ -59,7 +60,9 @@ extension CertificateReport {
       print("Root for     \(root.hosts.joined(separator: ", "))")
       print("SHA-256      \(root.fingerprint)")
     }
-    if let validFrom, let validUntil { print("Valid        \(validFrom) to \(validUntil)") }
+    if let validFrom, let validUntil {
+      print("Valid        \(validFrom.formatted(.iso8601)) to \(validUntil.formatted(.iso8601))")
+    }
     print("Now          \(hosts.isEmpty ? "no name or address in the house" : hosts.joined(separator: ", "))")
     if let root, !root.missing.isEmpty {
       print(

@@ -1,34 +1,26 @@
 import Child
 import Commands
+import Control
 import Glibc
-import JSON
 import Server
 
 /// Asks the running daemon over its socket.
 enum Daemon {
-  /// The answer's JSON text.
-  static func ask(
-    _ request: AdminProtocol.Request, _ directories: DirectoryOptions, timeoutSeconds: Int = 10
-  ) throws -> String {
-    let line: [UInt8]
+  static func ask<Command: ControlCommand>(
+    _ command: Command, _ directories: DirectoryOptions, timeoutSeconds: Int = 10
+  ) throws -> Command.Reply {
+    let failure: String
     do throws(CommandClientError) {
-      line = try CommandClient.ask(
-        path: directories.runtime + "/" + AdminProtocol.socketName, line: Array(JSON.text(request).utf8),
-        timeoutSeconds: timeoutSeconds)
+      let socket = directories.runtime + "/" + AdminProtocol.socketName
+      switch try AdminProtocol.ask(command, at: socket, timeoutSeconds: timeoutSeconds) {
+      case .success(let reply): return reply
+      case .failure(.refused(let words)): failure = words
+      case .failure(.unreadable): failure = "the daemon's answer cannot be read; is it of another version?"
+      }
     } catch {
-      throw Failure.failed(text(of: error))
+      failure = text(of: error)
     }
-    let response = try decode(AdminProtocol.Response.self, from: String(decoding: line, as: UTF8.self))
-    if let error = response.error { throw Failure.failed(error) }
-    return response.result ?? "{}"
-  }
-
-  static func decode<Value: Decodable>(_: Value.Type, from json: String) throws -> Value {
-    do {
-      return try AdminProtocol.decode(Value.self, from: Array(json.utf8))
-    } catch {
-      throw Failure.failed("the daemon's answer cannot be read; is it of another version?")
-    }
+    throw Failure.failed(failure)
   }
 
   private static func text(of error: CommandClientError) -> String {

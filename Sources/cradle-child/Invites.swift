@@ -1,6 +1,7 @@
 import ArgumentParser
 import Child
 import Commands
+import JSON
 import Linux
 
 /// `cradle-child invites …`
@@ -25,9 +26,9 @@ struct Invites: ParsableCommand {
     var json = false
 
     func run() throws {
-      let result = try Daemon.ask(.invites, directories)
-      if json { return print(result) }
-      let rows = try Daemon.decode(InviteList.self, from: result).invites
+      let list = try Daemon.ask(InvitesShow(), directories)
+      if json { return print(JSON.text(list)) }
+      let rows = list.invites
       if rows.isEmpty { return print("No invitation is open, and the pairing window is closed.") }
       print(
         Table.text(
@@ -35,8 +36,8 @@ struct Invites: ParsableCommand {
             + rows.map { row in
               [
                 row.id, row.name ?? "-", row.allow.joined(separator: ","), Invites.issuer(of: row),
-                LocalTime.text(rfc3339: row.expiresAt),
-                row.accessExpiresAt.map { LocalTime.text(rfc3339: $0) } ?? "unpaired",
+                LocalTime.text(row.expiresAt),
+                row.accessExpiresAt.map { LocalTime.text($0) } ?? "unpaired",
               ]
             }))
     }
@@ -60,9 +61,9 @@ struct Invites: ParsableCommand {
     }
 
     func run() throws {
-      let result = try Daemon.ask(.inviteRevoke(id), directories)
-      if json { return print(result) }
-      let rows = try Daemon.decode(InviteList.self, from: result).invites
+      let list = try Daemon.ask(InviteRevoke(id), directories)
+      if json { return print(JSON.text(list)) }
+      let rows = list.invites
       if rows.isEmpty { return print("No invitation was open.") }
       for row in rows {
         print(

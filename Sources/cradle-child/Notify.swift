@@ -29,7 +29,7 @@ struct Notify: ParsableCommand {
 
   func run() throws {
     if test { return try sendTest() }
-    let status = try Daemon.decode(StatusReport.self, from: Daemon.ask(.status, directories))
+    let status = try Daemon.ask(StatusShow(), directories)
     let rows = (status.notifiers ?? []).filter { name == nil || $0.name == name }
     if let name, rows.isEmpty { throw Failure.failed("no notifier is called \"\(name)\"") }
     if json { return print(JSON.text(List(notifiers: rows))) }
@@ -50,18 +50,15 @@ struct Notify: ParsableCommand {
   private static let patienceSeconds = 65
 
   private func sendTest() throws {
-    let result = try Daemon.ask(.notifyTest(name), directories, timeoutSeconds: Self.patienceSeconds)
-    let tests = try Daemon.decode(NotifyTests.self, from: result).tests
+    let result = try Daemon.ask(NotifyTest(name: name), directories, timeoutSeconds: Self.patienceSeconds)
     if json {
-      print(result)
+      print(JSON.text(result))
     } else {
-      if let status = try? Daemon.decode(StatusReport.self, from: Daemon.ask(.status, directories)) {
-        sayPushTrouble(status)
-      }
-      for test in tests {
+      if let status = try? Daemon.ask(StatusShow(), directories) { sayPushTrouble(status) }
+      for test in result.tests {
         print("\(test.delivered ? "ok  " : "FAIL")  \(test.name): \(test.detail) (\(test.milliseconds) ms)")
       }
     }
-    if tests.contains(where: { !$0.delivered }) { throw ExitCode(1) }
+    if result.tests.contains(where: { !$0.delivered }) { throw ExitCode(1) }
   }
 }

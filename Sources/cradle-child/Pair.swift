@@ -1,7 +1,9 @@
 import ArgumentParser
 import Child
 import Commands
+import Control
 import Glibc
+import JSON
 import Linux
 import QRCode
 
@@ -28,9 +30,8 @@ struct Pair: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let text = try Daemon.ask(.pairOpen(admin: admin, recordings: recordings), directories)
-    let opened = try Daemon.decode(PairingOpened.self, from: text)
-    if json { print(text) } else { show(opened) }
+    let opened = try Daemon.ask(PairOpen(admin: admin, recordings: recordings), directories)
+    if json { print(JSON.text(opened)) } else { show(opened) }
     try StandardOutput.flush()
     // Ctrl-C closes the window.
     let signals = StopSignals()
@@ -38,20 +39,19 @@ struct Pair: AsyncParsableCommand {
     let watch = Task {
       await signals.first()
       guard !Task.isCancelled else { return }
-      _ = try? Daemon.ask(.pairClose, directories)
+      _ = try? Daemon.ask(PairingClose(), directories)
     }
-    let end = try await Task.detached { try Daemon.ask(.pairWait, directories, timeoutSeconds: 600) }.value
+    let ended = try await Task.detached { try Daemon.ask(PairWait(), directories, timeoutSeconds: 600) }.value
     watch.cancel()
-    let ended = try Daemon.decode(PairingEnded.self, from: end)
     guard let paired = ended.paired else {
       throw Failure.failed("No device was paired: \(ended.reason ?? "it was closed").")
     }
-    if json { return print(end) }
+    if json { return print(JSON.text(ended)) }
     print("Paired with \(paired.name) (\(paired.id)).")
     print("Check that the other screen shows the same words: \(paired.words)")
     print("If they differ, someone may be intercepting the connection: cradle-child unpair \(paired.id)")
     guard TerminalQuestion.isDenied("Does the other screen show the same words?") else { return }
-    _ = try Daemon.ask(.unpair(paired.id), directories)
+    _ = try Daemon.ask(Child.Unpair(paired.id), directories)
     throw Failure.failed(
       "The pairing was removed. Someone may be intercepting the connection: try again on a network that you trust.")
   }
@@ -67,7 +67,7 @@ struct Pair: AsyncParsableCommand {
     let allowed = opened.allow.joined(separator: ", ")
     print("The new device may: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))
     if opened.hasOwner == false, !opened.allow.contains("admin") { print(Ownership.missing) }
-    print("Valid until \(LocalTime.text(rfc3339: opened.expiresAt)), for one device. Waiting; Ctrl-C closes it.")
+    print("Valid until \(LocalTime.text(opened.expiresAt)), for one device. Waiting; Ctrl-C closes it.")
   }
 }
 
@@ -80,9 +80,8 @@ struct Pairs: ParsableCommand {
   var json = false
 
   func run() throws {
-    let result = try Daemon.ask(.pairs, directories)
-    if json { return print(result) }
-    let list = try Daemon.decode(PairList.self, from: result)
+    let list = try Daemon.ask(PairsShow(), directories)
+    if json { return print(JSON.text(list)) }
     let rows = list.pairs
     if rows.isEmpty { return print("No device is paired. Start with: cradle-child pair") }
     defer { if list.hasOwner == false { print(Ownership.missing) } }
@@ -91,9 +90,9 @@ struct Pairs: ParsableCommand {
         [["ID", "NAME", "MAY", "PAIRED", "LAST SEEN", "EXPIRES"]]
           + rows.map { row in
             [
-              row.id, row.name, row.permissions.joined(separator: ","), LocalTime.text(rfc3339: row.createdAt),
-              row.isCompleted == false ? "not confirmed" : LocalTime.text(rfc3339: row.lastSeenAt),
-              LocalTime.text(rfc3339: row.expiresAt),
+              row.id, row.name, row.permissions.joined(separator: ","), LocalTime.text(row.createdAt),
+              row.isCompleted == false ? "not confirmed" : LocalTime.text(row.lastSeenAt),
+              LocalTime.text(row.expiresAt),
             ]
           }))
   }
@@ -121,9 +120,8 @@ struct Unpair: ParsableCommand {
   }
 
   func run() throws {
-    let result = try Daemon.ask(.unpair(parent), directories)
-    if json { return print(result) }
-    let list = try Daemon.decode(PairList.self, from: result)
+    let list = try Daemon.ask(Child.Unpair(parent), directories)
+    if json { return print(JSON.text(list)) }
     if list.pairs.isEmpty { return print("No device was paired.") }
     for row in list.pairs { print("Unpaired \(row.name) (\(row.id)).") }
     if !all, list.hasOwner == false { print(Ownership.missing) }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Child
 import Commands
+import Control
+import JSON
 import Linux
 
 /// `cradle-child recordings`
@@ -18,14 +20,13 @@ struct Recordings: ParsableCommand {
     var json = false
 
     func run() throws {
-      let result = try Daemon.ask(.recordings, directories)
-      if json { return print(result) }
-      let list = try Daemon.decode(RecordingList.self, from: result)
+      let list = try Daemon.ask(RecordingsShow(), directories)
+      if json { return print(JSON.text(list)) }
       print("Mode \(list.mode), \(list.state)" + (list.reason.map { ": \($0)" } ?? ""))
       guard let folder = list.folder else { return }
       print("In \(folder):")
       if list.recordings.isEmpty { return print("Nothing yet.") }
-      let rows = list.recordings.map { [LocalTime.text(rfc3339: $0.time), "\($0.bytes / 1000) kB", "\($0.id).webm"] }
+      let rows = list.recordings.map { [LocalTime.text($0.time), "\($0.bytes / 1000) kB", "\($0.id).webm"] }
       print(Table.text([["BEGINS", "SIZE", "FILE"]] + rows))
     }
   }
@@ -38,8 +39,8 @@ struct Recordings: ParsableCommand {
     var json = false
 
     func run() throws {
-      let result = try Daemon.ask(.record(true), directories)
-      print(json ? result : "Recording.")
+      let done = try Daemon.ask(RecordingsStart(), directories)
+      print(json ? JSON.text(done) : "Recording.")
     }
   }
 
@@ -51,8 +52,8 @@ struct Recordings: ParsableCommand {
     var json = false
 
     func run() throws {
-      let result = try Daemon.ask(.record(false), directories)
-      print(json ? result : "Stopped.")
+      let done = try Daemon.ask(RecordingsStop(), directories)
+      print(json ? JSON.text(done) : "Stopped.")
     }
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Child
 import Commands
+import JSON
 import Wire
 
 /// `cradle-child status`
@@ -13,9 +14,8 @@ struct Status: ParsableCommand {
   var json = false
 
   func run() throws {
-    let result = try Daemon.ask(.status, directories)
-    if json { return print(result) }
-    let status = try Daemon.decode(StatusReport.self, from: result)
+    let status = try Daemon.ask(StatusShow(), directories)
+    if json { return print(JSON.text(status)) }
     print("\(status.name) (\(status.id)), version \(status.version), up \(Self.duration(status.uptimeSeconds))")
     print("HTTPS port \(status.port), media port \(status.mediaPort)")
     for camera in status.cameras {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Child
 import Commands
+import JSON
 import Linux
 import Storage
 
@@ -26,14 +27,12 @@ struct Token: ParsableCommand {
 
     func run() throws {
       let names = allow.split(separator: ",").map { String($0.trimmingPrefix(while: \.isWhitespace)) }
-      let result = try Daemon.ask(
-        .tokenAdd(name: name, allow: names, seconds: duration?.seconds), directories)
-      if json { return print(result) }
-      let added = try Daemon.decode(TokenAdded.self, from: result)
+      let added = try Daemon.ask(TokenAdd(name: name, allow: names, seconds: duration?.seconds), directories)
+      if json { return print(JSON.text(added)) }
       print(added.token)
       printError(
         "This is the only time that the token is shown. It allows: \(added.allow.joined(separator: ", "))."
-          + (added.expiresAt.map { " It ends at \(LocalTime.text(rfc3339: $0))." } ?? ""))
+          + (added.expiresAt.map { " It ends at \(LocalTime.text($0))." } ?? ""))
     }
   }
 
@@ -45,18 +44,17 @@ struct Token: ParsableCommand {
     var json = false
 
     func run() throws {
-      let result = try Daemon.ask(.tokenList, directories)
-      if json { return print(result) }
-      let rows = try Daemon.decode([TokenRow].self, from: result)
+      let rows = try Daemon.ask(TokenList(), directories)
+      if json { return print(JSON.text(rows)) }
       if rows.isEmpty { return print("No tokens. Make one: cradle-child token add --name NAME --allow view,listen") }
       print(
         Table.text(
           [["NAME", "ALLOWS", "MADE", "LAST USED", "EXPIRES"]]
             + rows.map { row in
               [
-                row.name, row.allow.joined(separator: ","), LocalTime.text(rfc3339: row.createdAt),
-                LocalTime.text(rfc3339: row.lastUsedAt),
-                LocalTime.text(rfc3339: row.expiresAt) + (row.isExpired ? " (over)" : ""),
+                row.name, row.allow.joined(separator: ","), LocalTime.text(row.createdAt),
+                LocalTime.text(row.lastUsedAt),
+                LocalTime.text(row.expiresAt) + (row.isExpired ? " (over)" : ""),
               ]
             }))
     }
@@ -73,8 +71,8 @@ struct Token: ParsableCommand {
     var json = false
 
     func run() throws {
-      let result = try Daemon.ask(.tokenRevoke(name: name), directories)
-      if json { return print(result) }
+      let reply = try Daemon.ask(TokenRevoke(name: name), directories)
+      if json { return print(JSON.text(reply)) }
       print("Revoked \"\(name)\".")
     }
   }

@@ -1,7 +1,7 @@
 internal import Control
 internal import FoundationEssentials
-internal import JSON
 internal import Logging
+internal import Messages
 internal import Monitoring
 internal import NIOCore
 internal import Pairing
@@ -44,120 +44,86 @@ final class AdminCommands: @unchecked Sendable {
     self.logger = logger
   }
 
+  private lazy var router = makeRouter()
+
   func respond(to line: [UInt8]) -> EventLoopFuture<[UInt8]> {
     loop.preconditionInEventLoop()
-    var response = AdminProtocol.Response()
-    if let request = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Request.self) {
-      switch request {
-      case .status: return status().map { Self.response(encodeJSON($0)) }
-      case .pairOpen(let admin, let recordings):
-        return opened(admin: admin, recordings: recordings).map { Self.response(encodeJSON($0)) }
-          .flatMapErrorThrowing { error in
-            guard case PairingService.OfferRefusal.cannotStore(let reason)? = error as? PairingService.OfferRefusal
-            else {
-              throw error
-            }
-            var response = AdminProtocol.Response()
-            response.error = "a pairing could not be stored, so none is opened: \(reason)"
-            return Array(encodeJSON(response).utf8)
-          }
-      case .pairWait: return pairing.waitForEnd().map { Self.response(encodeJSON(PairingEnded($0))) }
-      case .notifyTest(let name):
-        if let tests = notifiers.test(name, on: loop) {
-          return tests.map { Self.response(encodeJSON(NotifyTests(tests: $0))) }
+    do throws(RefusedRequest) {
+      let request = try ControlRequest(json: String(decoding: line, as: UTF8.self), named: router.named)
+      return router.carryOut(request.command, ()).map { Self.line(.reply(to: request.id ?? "", $0)) }
+        .flatMapErrorThrowing { error in
+          Self.line(.refusal(to: request.id, error as? ControlError ?? ControlError(.unavailable, "\(error)")))
         }
-      case .recordings: return recording.list().map { Self.response(encodeJSON($0)) }
-      default: break
-      }
-      do {
-        return stored(request, try perform(request))
-      } catch {
-        response.error = "\(error)"
-      }
-    } else {
-      response.error = "the daemon does not know this command; is it of another version?"
-    }
-    return loop.makeSucceededFuture(Array(encodeJSON(response).utf8))
-  }
-
-  /// The answer once what it says is on disk.
-  private func stored(_ request: AdminProtocol.Request, _ result: String) -> EventLoopFuture<[UInt8]> {
-    let bound = NIOLoopBound(self, eventLoop: loop)
-    let stored: EventLoopFuture<Void>
-    switch request {
-    case .tokenAdd, .tokenRevoke: stored = tokens.stored(on: loop)
-    case .unpair: stored = pairing.stored()
-    default: return loop.makeSucceededFuture(Self.response(result))
-    }
-    return stored.map { _ -> [UInt8] in
-      if case .tokenAdd(let name, _, _) = request { bound.value.tokens.logMade(name) }
-      return Self.response(result)
-    }.flatMapErrorThrowing { error in
-      var response = AdminProtocol.Response()
-      if case .tokenAdd(let name, _, _) = request {
-        bound.value.tokens.withdraw(name)
-        response.error = "it could not be stored, so nothing has changed: \(error)"
-      } else {
-        response.error =
-          "removed, and not kept yet: \(error). It has no access now. It is written as soon as it can be; until then a "
-          + "restart of the daemon would bring it back"
-      }
-      return Array(encodeJSON(response).utf8)
+    } catch {
+      let words = "the daemon does not know this command; is it of another version?"
+      return loop.makeSucceededFuture(Self.line(.refusal(to: error.id, ControlError(.unknownCommand, words))))
     }
   }
 
-  private static func response(_ result: String) -> [UInt8] {
-    Array(encodeJSON(AdminProtocol.Response(result: result)).utf8)
+  private static func line(_ content: ControlMessage.Content) -> [UInt8] {
+    Array(ControlMessage(id: "", content: content).json(maximumBytes: AdminProtocol.maximumBytes).utf8)
   }
 
-  private func perform(_ request: AdminProtocol.Request) throws -> String {
-    switch request {
-    case .tokenAdd(let name, let allow, let seconds):
-      return try encodeJSON(addToken(name: name, allow: allow, seconds: seconds))
-    case .tokenList:
-      let now = pairing.now.date
-      return encodeJSON(tokens.records.map { TokenRow($0, now: now) })
-    case .tokenRevoke(let name):
+  private func makeRouter() -> CommandRouter<Void> {
+    unowned let me = self
+    var router = CommandRouter<Void>(loop: loop)
+    router.on(StatusShow.self) { _, _ in me.status() }
+    router.on(AwayShow.self) { _, _ in
+      AwayReport(
+        relay: me.servers.away.relay.rawValue, meetings: me.meetings.meetings,
+        lentServers: me.meetings.lentServers.map(\.description))
+    }
+    router.on(CertificateShow.self) { show, _ in
+      if show.renew == true { try me.certificate.renewRoot() }
+      return me.certificate.report
+    }
+    router.on(NotifyTest.self) { test, _ in
+      guard let tests = me.notifiers.test(test.name, on: me.loop) else { throw me.unknownNotifier(test.name) }
+      return tests.map { NotifyTests(tests: $0) }
+    }
+    router.on(RecordingsShow.self) { _, _ in me.recording.list() }
+    router.on(RecordingsStart.self) { _, _ in try me.recording.begin(by: nil) }
+    router.on(RecordingsStop.self) { _, _ in try me.recording.end() }
+    router.on(TokenAdd.self) { add, _ in try me.addToken(add) }
+    router.on(TokenList.self) { _, _ in
+      let now = me.pairing.now.date
+      return me.tokens.records.map { TokenRow($0, now: now) }
+    }
+    router.on(TokenRevoke.self) { revoke, _ in
       do throws(StoreError) {
-        try tokens.revoke(name: name)
+        try me.tokens.revoke(name: revoke.name)
       } catch {
-        throw AdminError(ofTokens: error)
+        throw ControlError(ofTokens: error)
       }
-      return encodeJSON(["revoked": name])
-    case .record(let begins):
-      do throws(ControlError) {
-        if begins { try recording.begin(by: nil) } else { try recording.end() }
-      } catch {
-        throw AdminError(error.message)
-      }
-      return "{}"
-    case .away:
-      return encodeJSON(
-        AwayReport(
-          relay: servers.away.relay.rawValue, meetings: meetings.meetings,
-          lentServers: meetings.lentServers.map(\.description)))
-    case .certificate(let renew):
-      if renew { try certificate.renewRoot() }
-      return encodeJSON(certificate.report)
-    case .notifyTest(let name):
-      throw unknownNotifier(name)
-    case .status, .pairOpen, .pairWait, .recordings:
-      preconditionFailure("answered later")
-    case .pairClose:
-      pairing.close()
-      return "{}"
-    case .pairs:
-      return encodeJSON(PairList(pairs: pairing.records.map { .init($0) }, hasOwner: pairing.hasOwner))
-    case .unpair(let parent):
-      let records = try parent.map { [try self.record($0)] } ?? pairing.records
-      for record in records { try pairing.revoke(id: record.id) }
-      if parent == nil { pairing.endOffers() }
-      return encodeJSON(PairList(pairs: records.map { .init($0) }, hasOwner: pairing.hasOwner))
-    case .invites:
-      return encodeJSON(InviteList(invites: invites()))
-    case .inviteRevoke(let id):
-      return try encodeJSON(InviteList(invites: revokeInvite(id)))
+      return Self.kept(me.tokens.stored(on: me.loop), TokenRevoke.Reply(revoked: revoke.name))
     }
+    router.on(PairOpen.self) { open, _ in me.opened(open) }
+    router.on(PairWait.self) { _, _ in me.pairing.waitForEnd().map { PairingEnded($0) } }
+    router.on(PairingClose.self) { _, _ in me.pairing.close() }
+    router.on(PairsShow.self) { _, _ in me.list(me.pairing.records) }
+    router.on(Unpair.self) { unpair, _ in
+      let records = try unpair.parent.map { [try me.record($0)] } ?? me.pairing.records
+      for record in records { try me.pairing.revoke(id: record.id) }
+      if unpair.parent == nil { me.pairing.endOffers() }
+      return Self.kept(me.pairing.stored(), me.list(records))
+    }
+    router.on(InvitesShow.self) { _, _ in InviteList(invites: me.invites()) }
+    router.on(InviteRevoke.self) { revoke, _ in InviteList(invites: try me.revokeInvite(revoke.id)) }
+    return router
+  }
+
+  /// The reply once what was removed is so on disk.
+  private static func kept<Reply: Sendable>(_ stored: EventLoopFuture<Void>, _ reply: Reply) -> EventLoopFuture<Reply> {
+    stored.map { reply }.flatMapErrorThrowing { error in
+      throw ControlError(
+        .internal,
+        "removed, and not kept yet: \(error). It has no access now. It is written as soon as it can be; until then a "
+          + "restart of the daemon would bring it back")
+    }
+  }
+
+  private func list(_ records: [PairRecord]) -> PairList {
+    PairList(pairs: records.map { .init($0) }, hasOwner: pairing.hasOwner)
   }
 
   private func status() -> EventLoopFuture<StatusReport> {
@@ -178,37 +144,55 @@ final class AdminCommands: @unchecked Sendable {
   /// Ten years, in seconds: long enough for any device, and no sum overflows.
   private static let maximumTokenSeconds = 10 * 366 * 86_400
 
-  private func addToken(name: String, allow: [String], seconds: Int?) throws -> TokenAdded {
-    guard let permissions = Permissions(names: allow) else {
-      throw AdminError(
-        "unknown permission in \(allow.joined(separator: ",")); choose from view, listen, talk, control")
+  private func addToken(_ add: TokenAdd) throws(ControlError) -> EventLoopFuture<TokenAdded> {
+    guard let permissions = Permissions(names: add.allow) else {
+      throw ControlError(
+        .badParameters,
+        "unknown permission in \(add.allow.joined(separator: ",")); choose from view, listen, talk, control")
     }
-    if let seconds, !(1...Self.maximumTokenSeconds).contains(seconds) {
-      throw AdminError("a token can be good for 1 second to 10 years; leave --for out for one that does not expire")
+    if let seconds = add.seconds, !(1...Self.maximumTokenSeconds).contains(seconds) {
+      throw ControlError(
+        .badParameters, "a token can be good for 1 second to 10 years; leave --for out for one that does not expire")
     }
-    if seconds != nil, !pairing.isDateKnown {
-      throw AdminError(
+    if add.seconds != nil, !pairing.isDateKnown {
+      throw ControlError(
+        .unavailable,
         "the date is unknown yet, so a token cannot expire; sudo timedatectl set-ntp true, or leave --for out")
     }
+    let added: TokenAdded
     do throws(StoreError) {
-      let (text, record) = try tokens.add(name: name, allow: permissions, for: seconds)
-      return TokenAdded(
-        name: name, token: text, allow: record.allow.names, expiresAt: record.expiresAt?.formatted(.iso8601))
+      let (text, record) = try tokens.add(name: add.name, allow: permissions, for: add.seconds)
+      added = TokenAdded(name: add.name, token: text, allow: record.allow.names, expiresAt: record.expiresAt)
     } catch {
-      throw AdminError(ofTokens: error)
+      throw ControlError(ofTokens: error)
+    }
+    let bound = NIOLoopBound(tokens, eventLoop: loop)
+    return tokens.stored(on: loop).map {
+      bound.value.logMade(add.name)
+      return added
+    }.flatMapErrorThrowing { error in
+      bound.value.withdraw(add.name)
+      throw ControlError(.internal, "it could not be stored, so nothing has changed: \(error)")
     }
   }
 
   // MARK: Pairing
 
-  private func opened(admin: Bool, recordings: Bool) -> EventLoopFuture<PairingOpened> {
+  private func opened(_ open: PairOpen) -> EventLoopFuture<PairingOpened> {
     let bound = NIOLoopBound((report, pairing), eventLoop: loop)
-    return pairing.open(by: .administrator, admin: admin, recordings: recordings).map { opened in
+    return pairing.open(
+      by: .administrator, admin: open.admin == true, recordings: open.recordings == true
+    ).map { opened in
       let links = bound.value.0.origins.map { "\(PairingLink(origin: $0, secret: opened.offer.secret))" }
       return PairingOpened(
         code: "\(opened.offer.code)", link: links[0], links: links,
-        expiresAt: Date(timeIntervalSinceNow: opened.closesIn.inSeconds).formatted(.iso8601),
+        expiresAt: Date(timeIntervalSinceNow: opened.closesIn.inSeconds),
         allow: opened.terms.permissions.names, problem: bound.value.0.networkTrouble, hasOwner: bound.value.1.hasOwner)
+    }.flatMapErrorThrowing { error in
+      guard case PairingService.OfferRefusal.cannotStore(let reason)? = error as? PairingService.OfferRefusal else {
+        throw error
+      }
+      throw ControlError(.internal, "a pairing could not be stored, so none is opened: \(reason)")
     }
   }
 
@@ -231,18 +215,18 @@ final class AdminCommands: @unchecked Sendable {
     return InviteList.Row(
       id: id, name: terms.name, allow: terms.permissions.names, issuer: parent,
       issuerName: parent.flatMap { pairing.record(id: $0)?.name },
-      expiresAt: Date(timeIntervalSinceNow: time.inSeconds).formatted(.iso8601),
-      accessExpiresAt: terms.expiresAt?.text)
+      expiresAt: Date(timeIntervalSinceNow: time.inSeconds),
+      accessExpiresAt: terms.expiresAt?.date)
   }
 
-  private func revokeInvite(_ id: String?) throws -> [InviteList.Row] {
+  private func revokeInvite(_ id: String?) throws(ControlError) -> [InviteList.Row] {
     let open = invites()
     guard let id else {
       pairing.endOffers()
       return open
     }
     guard let row = open.first(where: { $0.id == id }) else {
-      throw AdminError("no invitation has the id \"\(id)\"; `cradle-child invites` lists them")
+      throw ControlError(.badParameters, "no invitation has the id \"\(id)\"; `cradle-child invites` lists them")
     }
     if id == InviteList.Row.windowID {
       pairing.close()
@@ -252,20 +236,22 @@ final class AdminCommands: @unchecked Sendable {
     return [row]
   }
 
-  private func unknownNotifier(_ name: String?) -> AdminError {
+  private func unknownNotifier(_ name: String?) -> ControlError {
     let names = notifiers.names
     guard let name, !names.isEmpty else {
-      return AdminError("no notifier is configured: write one into `notify` of child.yaml, and restart the daemon")
+      return ControlError(
+        .badParameters, "no notifier is configured: write one into `notify` of child.yaml, and restart the daemon")
     }
-    return AdminError("no notifier is called \"\(name)\"; there are \(names.joined(separator: ", "))")
+    return ControlError(.badParameters, "no notifier is called \"\(name)\"; there are \(names.joined(separator: ", "))")
   }
 
-  private func record(_ text: String) throws -> PairRecord {
+  private func record(_ text: String) throws(ControlError) -> PairRecord {
     switch pairing.find(text) {
     case .found(let record): return record
-    case .none: throw AdminError("no device is called \"\(text)\"; `cradle-child pairs` lists them")
+    case .none: throw ControlError(.badParameters, "no device is called \"\(text)\"; `cradle-child pairs` lists them")
     case .ambiguous(let records):
-      throw AdminError(
+      throw ControlError(
+        .badParameters,
         "several devices are called \"\(text)\"; name one by its id, of which the first digits do: \(records.map(\.id).joined(separator: ", "))"
       )
     }
@@ -288,29 +274,25 @@ extension PairingEnded {
 extension PairList.Row {
   init(_ record: PairRecord) {
     self.init(
-      id: record.id, name: record.name, permissions: record.permissions.names, createdAt: record.createdAt.text,
-      lastSeenAt: record.lastSeenAt?.text, expiresAt: record.expiresAt?.text, isCompleted: record.isCompleted)
+      id: record.id, name: record.name, permissions: record.permissions.names, createdAt: record.createdAt.date,
+      lastSeenAt: record.lastSeenAt?.date, expiresAt: record.expiresAt?.date, isCompleted: record.isCompleted)
   }
 }
 
 extension TokenRow {
   init(_ record: TokenRecord, now: Date) {
     self.init(
-      name: record.name, allow: record.allow.names, createdAt: record.createdAt.formatted(.iso8601),
-      lastUsedAt: record.lastUsedAt?.formatted(.iso8601), expiresAt: record.expiresAt?.formatted(.iso8601),
+      name: record.name, allow: record.allow.names, createdAt: record.createdAt,
+      lastUsedAt: record.lastUsedAt, expiresAt: record.expiresAt,
       isExpired: !record.isUsable(at: now))
   }
 }
 
-/// A refusal in words.
-private struct AdminError: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
-
+extension ControlError {
   /// What to do next when the token store refuses.
-  init(ofTokens error: StoreError) {
+  fileprivate init(ofTokens error: StoreError) {
     let choices = "choose from view, listen, talk, control"
-    description =
+    let words =
       switch error {
       case .unknownName(let name): "no token is called \"\(name)\"; `cradle-child token list` lists them"
       case .duplicateName(let name):
@@ -323,5 +305,6 @@ private struct AdminError: Error, CustomStringConvertible {
           + "revoke NAME` makes room"
       case .file, .damaged, .newerVersion, .invalidName: "\(error)"
       }
+    self.init(.badParameters, words)
   }
 }

@@ -1,9 +1,10 @@
+public import Control
 internal import Frames
 internal import Wire
 
 /// The daemon's part of `cradle-child away`.
-public struct AwayReport: Codable, Sendable {
-  public struct Meeting: Codable, Sendable {
+public struct AwayReport: ControlReply {
+  public struct Meeting: Codable, Hashable, Sendable {
     public var place: String
     /// `rendezvous`, `mqtt` or `xmpp`.
     public var kind: String

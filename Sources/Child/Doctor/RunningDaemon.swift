@@ -1,5 +1,4 @@
 internal import Health
-internal import JSON
 internal import Linux
 internal import Server
 
@@ -19,10 +18,13 @@ public enum RunningDaemon: Sendable {
   public static func ask(runtimeDirectory: String, stateDirectory: String) -> RunningDaemon {
     let socket = runtimeDirectory + "/" + AdminProtocol.socketName
     do throws(CommandClientError) {
-      guard let report = try ask(.status, StatusReport.self, socket) else { return .silent(socket: socket) }
+      guard case .success(let report) = try AdminProtocol.ask(StatusShow(), at: socket) else {
+        return .silent(socket: socket)
+      }
       return .running(
-        report, process: SystemFiles().number("\(stateDirectory)/lock"), away: try? ask(.away, AwayReport.self, socket),
-        certificate: try? ask(.certificate(renew: false), CertificateReport.self, socket))
+        report, process: SystemFiles().number("\(stateDirectory)/lock"),
+        away: try? AdminProtocol.ask(AwayShow(), at: socket).get(),
+        certificate: try? AdminProtocol.ask(CertificateShow(), at: socket).get())
     } catch {
       switch error {
       case .notRunning: return .stopped(socket: socket)
@@ -30,17 +32,6 @@ public enum RunningDaemon: Sendable {
       case .failed: return .silent(socket: socket)
       }
     }
-  }
-
-  /// Nil for an answer that cannot be read.
-  private static func ask<Result: Decodable>(
-    _ request: AdminProtocol.Request, _: Result.Type, _ socket: String
-  ) throws(CommandClientError) -> Result? {
-    let line = try CommandClient.ask(path: socket, line: Array(encodeJSON(request).utf8))
-    guard let answer = try? AdminProtocol.decode(AdminProtocol.Response.self, from: line),
-      let result = answer.result
-    else { return nil }
-    return try? AdminProtocol.decode(Result.self, from: Array(result.utf8))
   }
 
   public var report: StatusReport? {

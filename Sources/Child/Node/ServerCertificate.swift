@@ -145,7 +145,7 @@ final class ServerCertificate: @unchecked Sendable {
   var report: CertificateReport {
     let hosts = NodeHosts.current(listen: configuration.listen.host)
     let validity = context.validity.map { range in
-      [range.lowerBound, range.upperBound].map { UnixTime(seconds: $0).text }
+      [range.lowerBound, range.upperBound].map { UnixTime(seconds: $0).date }
     }
     return CertificateReport(
       file: configuration.tls?.certificate,

@@ -1,8 +1,8 @@
 public import Control
 
 /// Output of `cradle-child status`.
-public struct StatusReport: Codable, Sendable {
-  public struct Camera: Codable, Sendable {
+public struct StatusReport: ControlReply {
+  public struct Camera: Codable, Hashable, Sendable {
     public var id: String
     /// As configured.
     public var device: String
@@ -43,7 +43,7 @@ public struct StatusReport: Codable, Sendable {
   }
 
   /// One encoder of a camera.
-  public struct Rendition: Codable, Sendable {
+  public struct Rendition: Codable, Hashable, Sendable {
     /// `high`, `middle`, `low`, or `refreshed`: as `high`, for players that never ask for a key frame.
     public var name: String
     public var targetKbps: Int
@@ -56,7 +56,7 @@ public struct StatusReport: Codable, Sendable {
     public var viewers: Int
   }
 
-  public struct Microphone: Codable, Sendable {
+  public struct Microphone: Codable, Hashable, Sendable {
     public var device: String
     public var state: String
     public var detail: String
@@ -71,7 +71,7 @@ public struct StatusReport: Codable, Sendable {
     public var remarks: [String]?
   }
 
-  public struct Speaker: Codable, Sendable {
+  public struct Speaker: Codable, Hashable, Sendable {
     /// As configured.
     public var device: String
     /// `off`, `opening`, `running` or `missing`.
@@ -80,7 +80,7 @@ public struct StatusReport: Codable, Sendable {
     public var detail: String
   }
 
-  public struct Viewer: Codable, Sendable {
+  public struct Viewer: Codable, Hashable, Sendable {
     /// Name of the token or pair record.
     public var name: String
     /// W3C RTCPeerConnectionState.
@@ -105,14 +105,14 @@ public struct StatusReport: Codable, Sendable {
   }
 
   /// Media datagrams, of all viewers.
-  public struct Datagrams: Codable, Sendable {
+  public struct Datagrams: Codable, Hashable, Sendable {
     /// Refused by the kernel, or not sent in time.
     public var lost: UInt64
     /// Received, but from no viewer.
     public var ignored: UInt64
   }
 
-  public struct Notifier: Codable, Sendable {
+  public struct Notifier: Codable, Hashable, Sendable {
     public var name: String
     /// `idle`, `sending`, or `failing` when the last try failed.
     public var state: String

@@ -237,7 +237,7 @@ final class RecordingService: @unchecked Sendable {
     return NIOThreadPool.singleton.runIfActive(eventLoop: viewers.hub.eventLoop) {
       var list = list
       list.recordings = ((try? folder.parts()) ?? []).map { part in
-        RecordingList.Row(id: part.id, time: UnixTime(seconds: part.time).text, bytes: part.bytes)
+        RecordingList.Row(id: part.id, time: UnixTime(seconds: part.time).date, bytes: part.bytes)
       }
       return list
     }

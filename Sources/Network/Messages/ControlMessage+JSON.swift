@@ -6,12 +6,15 @@ internal import JSON
 
 extension ControlMessage {
   /// JSON text for the channel, at most `ControlLimits.messageBytes`; lists are shortened until it fits.
-  public var json: String {
+  public var json: String { json(maximumBytes: ControlLimits.messageBytes) }
+
+  /// The same for another channel.
+  public func json(maximumBytes: Int) -> String {
     if case .push(.level(let level)) = content, let text = Self.text(of: level, id: id) { return text }
     var message = self
     while true {
       let text = JSON.text(Envelope(message))
-      if text.utf8.count <= ControlLimits.messageBytes { return text }
+      if text.utf8.count <= maximumBytes { return text }
       if let shorter = message.shortened {
         message = shorter
       } else {

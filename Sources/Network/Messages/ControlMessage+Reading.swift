@@ -12,24 +12,25 @@ public enum UnreadableMessage: Error, Hashable, Sendable {
 }
 
 extension ControlMessage {
-  /// The longest text kept from a message, in scalars.
-  private static let textLength = 512
-
   /// Reads a message of the child. Texts are sanitised for a terminal, numbers are possible ones. Unknown members are skipped, because a newer
   /// child may send more.
   ///
-  /// - Parameter expecting: returns the command that was sent with an id; nil if there is none.
+  /// - Parameters:
+  ///   - textLength: the longest text that is kept, in scalars; nil: texts stay as they are.
+  ///   - expecting: returns the command that was sent with an id; nil if there is none.
   public init(
-    json text: String, expecting: (String) -> (any ControlCommand.Type)?
+    json text: String, maximumBytes: Int = ControlLimits.messageBytes, textLength: Int? = 512,
+    expecting: (String) -> (any ControlCommand.Type)?
   ) throws(UnreadableMessage) {
     let json: JSON
     do throws(JSONError) {
-      guard text.utf8.count <= ControlLimits.messageBytes else { throw .tooLong }
-      json = try JSON(Array(text.utf8), maximumBytes: ControlLimits.messageBytes)
+      guard text.utf8.count <= maximumBytes else { throw .tooLong }
+      let read = try JSON(Array(text.utf8), maximumBytes: maximumBytes)
+      json = textLength.map { read.printable(scalars: $0) } ?? read
     } catch {
       throw .malformed("\(error)")
     }
-    guard let members = json.printable(scalars: Self.textLength).object, let text = members["text"]?.string else {
+    guard let members = json.object, let text = members["text"]?.string else {
       throw .malformed("no object with a \"text\"")
     }
     let parameters = members["parameters"] ?? .object([:])

@@ -59,6 +59,16 @@ public struct ControlParameter: Sendable {
     }
   }
 
+  /// A list of any texts.
+  public static func texts(_ name: String, missing: String? = nil) -> ControlParameter {
+    ControlParameter(name: name, missing: missing) { value in
+      guard case .array(let elements) = value, elements.allSatisfy({ $0.string != nil }) else {
+        return "is a list of texts"
+      }
+      return nil
+    }
+  }
+
   /// A list of at least one of these words. `most`: how many there may be; nil: as many as there are words.
   public static func list(_ name: String, of words: [String], most: Int? = nil) -> ControlParameter {
     let most = most ?? words.count

@@ -1,0 +1,27 @@
+public import Control
+public import FoundationEssentials
+internal import Storage
+
+/// `cradle-child token list`
+public struct TokenList: DaemonCommand {
+  public typealias Reply = [TokenRow]
+
+  public static let name = "token.list"
+
+  public init() {}
+}
+
+/// One row of `token list`.
+public struct TokenRow: ListedDocument {
+  public static let listMember = "tokens"
+
+  public var name: String
+  public var allow: [String]
+  public var createdAt: Date
+  /// Nil: never.
+  public var lastUsedAt: Date?
+  /// Nil: never.
+  public var expiresAt: Date?
+  /// It has expired; nothing can use it any more.
+  public var isExpired: Bool
+}
