@@ -41,17 +41,21 @@ public final class MeetingHost {
 
   /// To a client that has sent a message; lost if the client is gone.
   public func send(to client: String, message: String) {
-    if machine.isPresent { transport.send(to: client, message: message) }
+    command(.send(to: client, message: message))
   }
 
   /// This client is a paired parent. What the place lends it lasts for `lifetime` at most; nil: as long as the place likes.
   public func vouch(for client: String, lifetime: Duration?) {
-    if machine.isPresent { transport.vouch(for: client, lifetime: lifetime) }
+    command(.vouch(client: client, lifetime: lifetime))
   }
 
   /// This client is none. `reason` is for a person.
   public func dismiss(_ client: String, reason: String) {
-    if machine.isPresent { transport.dismiss(client, reason: reason) }
+    command(.dismiss(client: client, reason: reason))
+  }
+
+  private func command(_ request: RoomRequest) {
+    if machine.isPresent { transport.send(request) }
   }
 
   /// Addresses of this machine have come or gone, so the connection may be dead without a word: from an address that is
@@ -88,7 +92,7 @@ public final class MeetingHost {
       switch action {
       case .connect:
         transport.connect { [weak self] input in self?.perform { $0.receive(input, now: $1) } }
-      case .announce: transport.announce(presence)
+      case .announce: transport.send(.announce(presence: presence))
       case .verify(let limit): transport.verify(within: .nanoseconds(limit.nanoseconds))
       case .drop: transport.drop()
       case .event(let event): onEvent(event)
@@ -102,11 +106,9 @@ public final class MeetingHost {
 protocol MeetingHostTransport: AnyObject {
   /// - Parameter report: what comes of this connection; not after `drop` or `leave`.
   func connect(report: @escaping (MeetingHostMachine.Input) -> Void)
-  /// Shows the presence: once connected, and again each newer one.
-  func announce(_ presence: String)
-  func send(to client: String, message: String)
-  func vouch(for client: String, lifetime: Duration?)
-  func dismiss(_ client: String, reason: String)
+  /// `announce` once it is connected, and again for each newer presence. The rest once it is present; what the server has no use
+  /// for is left out.
+  func send(_ request: RoomRequest)
   func verify(within limit: TimeAmount)
   /// Whether the connection is from an address that this machine has no more.
   func isGone(_ own: Set<IPAddress>) -> Bool

@@ -44,23 +44,22 @@ final class MQTTHost: MeetingHostTransport {
     }
   }
 
-  func announce(_ presence: String) {
+  func send(_ request: RoomRequest) {
+    switch request {
+    case .announce(let presence): announce(presence)
+    case .send(let client, let message): tell(client, .message(RoomDelivery(from: child, message: message)))
+    case .dismiss(let client, let reason): tell(client, .error(RoomError(.refused, reason)))
+    // A broker lets everybody stay.
+    case .register, .prove, .vouch: break
+    }
+  }
+
+  private func announce(_ presence: String) {
     self.presence = presence
     isAnnounced = true
     connection?.order(
       MQTTPublication(
         topic: topics.presence, payload: Array(presence.utf8), isRetained: true, expirySeconds: Self.presenceExpiry))
-  }
-
-  func send(to client: String, message: String) {
-    tell(client, .message(RoomDelivery(from: child, message: message)))
-  }
-
-  /// A broker lets everybody stay.
-  func vouch(for client: String, lifetime: Duration?) {}
-
-  func dismiss(_ client: String, reason: String) {
-    tell(client, .error(RoomError(.refused, reason)))
   }
 
   /// What is sent over a connection that is dead ends it soon: the presence that is there already does.

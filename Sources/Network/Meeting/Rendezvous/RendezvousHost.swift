@@ -54,27 +54,16 @@ final class RendezvousHost: MeetingHostTransport {
     }
   }
 
-  func announce(_ presence: String) {
-    self.presence = presence
+  func send(_ request: RoomRequest) {
+    if case .announce(let presence) = request { self.presence = presence }
     switch state {
     case .connected(let socket):
       state = .registering(socket)
-      socket.send(RoomMessages.text(.register(room: child, client: child)))
-    case .present: command(.announce(presence: presence))
+      say(.register(room: child, client: child))
+    case .present: say(request)
+    // The presence goes with the proof.
     case .idle, .connecting, .registering, .proving: break
     }
-  }
-
-  func send(to client: String, message: String) {
-    command(.send(to: client, message: message))
-  }
-
-  func vouch(for client: String, lifetime: Duration?) {
-    command(.vouch(client: client, lifetime: lifetime))
-  }
-
-  func dismiss(_ client: String, reason: String) {
-    command(.dismiss(client: client, reason: reason))
   }
 
   func verify(within limit: TimeAmount) {
@@ -107,7 +96,7 @@ final class RendezvousHost: MeetingHostTransport {
     socket.close(.goingAway)
   }
 
-  private func command(_ request: RoomRequest) {
+  private func say(_ request: RoomRequest) {
     state.socket?.send(RoomMessages.text(request))
   }
 
@@ -130,7 +119,7 @@ final class RendezvousHost: MeetingHostTransport {
     case (.registered(let registration), .registering):
       guard let server = place.serverName, SignedMessage.isChallenge(registration.challenge) else { return }
       state = .proving(socket)
-      command(.prove(proof: prove(server, registration.challenge), presence: presence))
+      say(.prove(proof: prove(server, registration.challenge), presence: presence))
     case (.proved(let servers), .proving):
       state = .present(socket)
       report(.present)

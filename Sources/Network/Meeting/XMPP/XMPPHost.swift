@@ -37,20 +37,19 @@ final class XMPPHost: MeetingHostTransport {
     }
   }
 
-  func announce(_ presence: String) {
+  func send(_ request: RoomRequest) {
+    switch request {
+    case .announce(let presence): announce(presence)
+    case .send(let client, let message): tell(client) { .message(message, to: $0) }
+    case .dismiss(let client, let reason): tell(client) { .message(reason, kind: "refused", to: $0) }
+    // The server lets everybody stay.
+    case .register, .prove, .vouch: break
+    }
+  }
+
+  private func announce(_ presence: String) {
     self.presence = presence
     for watcher in watchers { connection?.order(.presence(presence, of: child, to: watcher)) }
-  }
-
-  func send(to client: String, message: String) {
-    tell(client) { .message(message, to: $0) }
-  }
-
-  /// The server lets everybody stay.
-  func vouch(for client: String, lifetime: Duration?) {}
-
-  func dismiss(_ client: String, reason: String) {
-    tell(client) { .message(reason, kind: "refused", to: $0) }
   }
 
   /// What is sent over a connection that is dead ends it soon: the presence that is there already does.
