@@ -13,11 +13,13 @@ struct Children: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let children = try await failing {
+    let result = try await failing {
       let list = PresenceList(state: try state.parent())
-      guard try list.needsLooking() else { return try await list.children() }
-      return try await withProgress("Looking at the meeting places") { try await list.children() }
+      guard try list.needsLooking() else { return try await list.look() }
+      return try await withProgress("Asking the remote access servers") { try await list.look() }
     }
+    for problem in result.unreachable { printError("The remote access server does not answer: \(problem)") }
+    let children = result.children
     if json { return print(JSONLine.text(["children": children])) }
     if children.isEmpty { return print("No camera is paired. Start with: cradle-parent discover") }
     print(Table.text([ChildListing.heading] + children.map(\.row)))

@@ -13,7 +13,7 @@ final class TemporaryState {
   }
 
   deinit {
-    for name in ["identity.pem", "pairs.json", "parent.lock"] { unlink("\(state.path)/\(name)") }
+    for name in ["identity.pem", "pairs.json", "away.json", "parent.lock"] { unlink("\(state.path)/\(name)") }
     rmdir(state.path)
   }
 }

@@ -12,12 +12,14 @@ public enum MeetingProbe {
   }
 
   /// From connecting to knowing whether the child is there.
-  private static let limit: TimeAmount = .seconds(12)
+  public static let limit: TimeAmount = .seconds(12)
   private static let answering: TimeAmount = .seconds(5)
 
-  /// Whether a child is there; nil: it is. Takes some seconds at most.
-  public static func run(_ place: MeetingPlace, child: String, on loop: any EventLoop) async -> MeetingFailure? {
-    switch await visit(place, child, isTalking: false, .own, loop) {
+  /// Whether a child is there; nil: it is. Takes `limit` at most.
+  public static func run(
+    _ place: MeetingPlace, child: String, within limit: TimeAmount = limit, on loop: any EventLoop
+  ) async -> MeetingFailure? {
+    switch await visit(place, child, isTalking: false, limit, .own, loop) {
     case .answered, .unanswered: nil
     case .failed(let failure): failure
     }
@@ -27,11 +29,12 @@ public enum MeetingProbe {
   public static func call(
     _ child: String, at place: MeetingPlace, program: MeetingProgram = .own, on loop: any EventLoop
   ) async -> Answer {
-    await visit(place, child, isTalking: true, program, loop)
+    await visit(place, child, isTalking: true, limit, program, loop)
   }
 
   private static func visit(
-    _ place: MeetingPlace, _ child: String, isTalking: Bool, _ program: MeetingProgram, _ loop: any EventLoop
+    _ place: MeetingPlace, _ child: String, isTalking: Bool, _ limit: TimeAmount, _ program: MeetingProgram,
+    _ loop: any EventLoop
   ) async -> Answer {
     let promise = loop.makePromise(of: Answer.self)
     let kept = NIOLoopBoundBox<MeetingLink?>.makeBoxSendingValue(nil, eventLoop: loop)

@@ -3,6 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Pairing
 internal import Signaling
+internal import Wire
 
 /// The paired children, and whether they are at their meeting places now.
 public struct PresenceList {
@@ -18,8 +19,14 @@ public struct PresenceList {
     return records.contains { !AwayNotes(child: $0.id, state: state).meetings.isEmpty }
   }
 
-  /// Asks every meeting place. Takes some seconds at most.
-  public func children() async throws -> [ChildListing] {
+  public struct Result: Sendable {
+    public var children: [ChildListing]
+    /// Meeting places that do not answer, and why, for a person.
+    public var unreachable: [String]
+  }
+
+  /// Asks every meeting place at once, for as long as somebody waits for a list.
+  public func look(within limit: Duration = .seconds(5)) async throws -> Result {
     var book = try state.pairs()
     // Noted while the clock was far ahead; it is put right on disk when a child is next met.
     if UnixTime.now >= TrustedClock.earliest { _ = book.correctLastSeen(to: .now) }
@@ -27,27 +34,34 @@ public struct PresenceList {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     let state = state
-    let presences = await withTaskGroup(of: (String, MeetingFailure?).self) { tasks in
+    let (presences, unreachable) = await withTaskGroup(of: (String, MeetingPlace, MeetingFailure?).self) { tasks in
       for record in records {
         for place in AwayNotes(child: record.id, state: state).meetings {
-          tasks.addTask { (record.id, await MeetingProbe.run(place, child: record.id, on: loop)) }
+          tasks.addTask {
+            let limit = TimeAmount.nanoseconds(limit.nanoseconds)
+            return (record.id, place, await MeetingProbe.run(place, child: record.id, within: limit, on: loop))
+          }
         }
       }
       var best: [String: String] = [:]
-      for await (id, failure) in tasks {
+      var unreachable: Set<String> = []
+      for await (id, place, failure) in tasks {
         switch failure {
         case nil: best[id] = "present"
         case .absent?: if best[id] != "present" { best[id] = "absent" }
-        case .unreachable?: best[id] = best[id] ?? "unreachable"
+        case .unreachable(let reason)?:
+          best[id] = best[id] ?? "unreachable"
+          unreachable.insert("\(place): \(reason)")
         }
       }
-      return best
+      return (best, unreachable.sorted())
     }
     try? await group.shutdownGracefully()
-    return records.map { record in
+    let children = records.map { record in
       var listing = ChildListing(record)
       listing.presence = presences[record.id]
       return listing
     }
+    return Result(children: children, unreachable: unreachable)
   }
 }
