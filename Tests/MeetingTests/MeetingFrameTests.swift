@@ -43,7 +43,7 @@ import Wire
     }
     for kind in [
       XMPPIncoming.Kind.message("x"), .refusal("x"), .presence("x"), .presence(nil), .question, .answer("x"),
-      .answer(nil), .unknown,
+      .answer(nil), .unknown, .bounced,
     ] {
       let frame = written(XMPPConnection.Event.received(XMPPIncoming(kind: kind, from: "a@b/c", id: "1")))
       #expect(written(try read(XMPPConnection.Event.self, frame)) == frame)

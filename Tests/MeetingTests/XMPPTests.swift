@@ -129,6 +129,15 @@ extension RealPeers {
         try await host.run { $0.dismiss(delivery.from, reason: "a check") }
       }
       #expect(await answer == (refuses ? .unanswered : .answered))
+      if refuses {
+        // A session learns of it, and goes on elsewhere.
+        let link = try await link(place)
+        #expect(try await link.open() == nil)
+        try await link.send(.send(to: Self.child, message: "offer"))
+        guard case .error(let error) = try await link.reply() else { return #expect(Bool(false)) }
+        #expect(error.code == .undelivered)
+        try await link.close()
+      }
       #expect(host.events.all.isEmpty)
       try await host.close()
     }

@@ -70,6 +70,7 @@ public enum MeetingProbe {
     switch reply {
     case .message: .answered
     case .error(let error) where error.code == .refused: .answered
+    case .error(let error) where error.code == .undelivered: .unanswered
     case .error(let error): .failed(.unreachable("it refuses, in its own words: “\(error)”"))
     case .registered, .proved, .presence, .vouched: nil
     }

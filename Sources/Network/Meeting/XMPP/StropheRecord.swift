@@ -158,7 +158,7 @@ package final class StropheRecord {
     let child = xmpp_stanza_get_child_by_name_and_ns(stanza, "child", XMPPStanza.namespace)
     let kind: XMPPIncoming.Kind
     switch (name, type) {
-    case ("message", "error"): return nil
+    case ("message", "error"): kind = .bounced
     case ("message", _):
       guard let room = xmpp_stanza_get_child_by_name_and_ns(stanza, "room", XMPPStanza.namespace),
         let content = content(room, maximum: XMPPIncoming.longestMessage)

@@ -110,7 +110,7 @@ final class XMPPHost: MeetingHostTransport {
       report(.message(from: client, text))
     case .presence(nil):
       watchers.removeAll { $0 == incoming.from }
-    case .presence, .refusal, .answer, .unknown:
+    case .presence, .refusal, .answer, .bounced, .unknown:
       break
     }
   }

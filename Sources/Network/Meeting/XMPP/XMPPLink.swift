@@ -59,6 +59,7 @@ final class XMPPLink: MeetingLinkTransport {
     case .refusal(let reason): .reply(.error(RoomError(.refused, reason.printable())))
     case .presence(let statement): .presence(statement)
     case .answer(let statement) where incoming.id == Self.question: statement.map { .presence($0) } ?? .absent
+    case .bounced: .reply(.error(RoomError(.undelivered, "the server does not deliver messages to the camera")))
     case .question, .answer, .unknown: nil
     }
   }

@@ -97,6 +97,8 @@ struct XMPPService: Sendable {
           switch incoming.kind {
           case .unknown:
             refuse(incoming, client, &refusals)
+          // Of a parent that has gone.
+          case .bounced where resource == XMPPPlace.resource: break
           case _ where resource == XMPPPlace.resource && !place.knows(incoming.from):
             // Strangers take no place of a parent's message, here or at the event loop.
             if case .question = incoming.kind { refuse(incoming, client, &refusals) }

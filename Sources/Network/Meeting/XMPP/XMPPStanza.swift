@@ -86,6 +86,8 @@ package struct XMPPIncoming: Sendable {
     case question
     /// The answer to our question; nil: an error.
     case answer(String?)
+    /// A message of ours that comes back: its server, or somebody on the way, does not deliver it (RFC 6120 section 8.3).
+    case bounced
     /// A question that we do not know.
     case unknown
   }
@@ -106,7 +108,7 @@ package struct XMPPIncoming: Sendable {
     return switch kind {
     case .message(let text), .refusal(let text): text.utf8.count <= Self.longestMessage
     case .presence(let statement), .answer(let statement): (statement ?? "").utf8.count <= Self.longestStatement
-    case .question, .unknown: true
+    case .question, .bounced, .unknown: true
     }
   }
 }

@@ -55,6 +55,7 @@ extension XMPPIncoming: MeetingIncoming {
       writer.write(UInt8(5))
       writer.write(optionalText: statement)
     case .unknown: writer.write(UInt8(6))
+    case .bounced: writer.write(UInt8(7))
     }
   }
 
@@ -68,6 +69,7 @@ extension XMPPIncoming: MeetingIncoming {
     case 4: kind = .question
     case 5: kind = .answer(try reader.readOptionalText())
     case 6: kind = .unknown
+    case 7: kind = .bounced
     default: throw .malformed("no such stanza")
     }
     guard isOfOurLength else { throw .malformed("a stanza is too long") }

@@ -74,6 +74,7 @@ public enum PairedSessionError: Error, Hashable, Sendable, CustomStringConvertib
     case .dismissed(.goingAway): "the child is stopping"
     case .dismissed(.left): "the child ended the session"
     case .room(let error) where error.code == .noSuchRoom: "another child answers there"
+    case .room(let error) where error.code == .undelivered: error.message
     case .room(let error): "it refuses, in its own words and not the child's: “\(error)”"
     case .absent: "the child is not there"
     case .noPresence(let reason): "what stands there for the child does not count: \(reason)"

@@ -120,6 +120,8 @@ public struct RoomError: Error, Hashable, Sendable, CustomStringConvertible {
     case timeout
     /// The room's host rejects this client, or the server this host; the text says why.
     case refused
+    /// A meeting place without rooms returns what was sent to the host. No room server says so.
+    case undelivered
     /// Only the room's host may do this.
     case notHost = "not-host"
     /// A code of another version.
