@@ -1,12 +1,6 @@
 public import PeerConnection
 
 /// DTLS by OpenSSL and SRTP by libsrtp, for all peers that are presented with one certificate.
-///
-/// ```swift
-/// let key = PrivateKey.generate()
-/// let transports = try OpenSSLTransports(key: key, certificate: Certificate(key: key))
-/// let peer = try PeerConnection(configuration: .init(), secure: transports, hashes: CryptoHashes(), ...)
-/// ```
 public struct OpenSSLTransports: SecureTransports {
   public let certificateSHA256: [UInt8]
   private let context: DTLSContext

@@ -12,31 +12,8 @@ public import Wire
 /// Nothing here reads a clock or a socket. The owner passes in datagrams and the time, calls `handleTimeout` at
 /// `nextDeadline`, and after every call drains `poll()` until it returns nil. Used from one thread at a time.
 ///
-/// ```swift
-/// let key = PrivateKey.generate()
-/// let peer = PeerConnection(
-///   configuration: PeerConnectionConfiguration(media: media),
-///   secure: try OpenSSLTransports(key: key, certificate: Certificate(key: key)), hashes: CryptoHashes(),
-///   random: SystemRandomNumberGenerator(), wallClock: wallClock)
-/// peer.addLocalCandidate(socketAddress, now: now)
-/// let answer = try peer.answer(SessionDescription(parsing: offer), now: now)
-///
-/// while !peer.state.isOver {
-///   while let output = peer.poll() {
-///     switch output {
-///     case .transmit(let datagram, from: _, to: let destination): socket.send(datagram, to: destination)
-///     case .event(.videoFrame(let frame)): decoder.decode(frame.payload)
-///     case .event: break
-///     }
-///   }
-///   if let (datagram, source) = socket.receive(until: peer.nextDeadline) {
-///     peer.handle(datagram: datagram, from: source, to: socketAddress, now: now)
-///   }
-///   if let deadline = peer.nextDeadline, deadline <= now { peer.handleTimeout(now: now) }
-/// }
-/// ```
-///
-/// `Examples/` has two complete programs: two peers in one process, and a WHEP player.
+/// `PeerConnection.make` in the module WebRTC has defaults for everything; docs/LIBRARY.md has the loop that drives one, and
+/// `Examples/` complete programs.
 public final class PeerConnection {
   let configuration: PeerConnectionConfiguration
   let secure: any SecureTransports
