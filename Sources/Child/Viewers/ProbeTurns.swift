@@ -1,7 +1,3 @@
-internal import NIOCore
-internal import PeerConnection
-internal import Server
-
 /// Whose path may be probed: all viewers share this machine's interface, so one after the other.
 struct ProbeTurns<ID: Hashable & Sendable>: Sendable {
   private var last: ID?
@@ -15,20 +11,5 @@ struct ProbeTurns<ID: Hashable & Sendable>: Sendable {
     guard let next = order.first(where: \.wants) else { return nil }
     last = next.id
     return next.id
-  }
-}
-
-extension Viewers {
-  /// Longer than a burst and its way there and back.
-  static let probeInterval: TimeAmount = .milliseconds(250)
-
-  /// Lets the next viewer probe, and nobody else. One viewer alone always may.
-  func passProbeTurn() {
-    let sessions = registry.byAge.filter(\.isConnected)
-    let turn = probeTurns.next(
-      sessions.map { ($0.peer, hub.connection($0.peer)?.wantsProbe ?? false) })
-    for session in sessions {
-      hub.connection(session.peer)?.setMayProbe(sessions.count == 1 || session.peer == turn)
-    }
   }
 }

@@ -16,6 +16,13 @@ final class ViewerSession: @unchecked Sendable {
     case whep(WHEPSessionID, token: String)
     /// Through a room, from a paired parent.
     case paired(PairedSessionID)
+
+    var credential: Credential {
+      switch self {
+      case .whep(_, let token): .token(id: token)
+      case .paired(let session): .pair(id: session.parent)
+      }
+    }
   }
 
   /// A still or a piece of a recording on its way to the viewer. One at a time.
@@ -109,6 +116,8 @@ final class ViewerSession: @unchecked Sendable {
   var hearsSound: Bool { hasSoundTrack && permissions.contains(.listen) }
   /// Its path carries so little that what is told beside sound and picture is at their cost.
   var isOnNarrowPath: Bool { soundRoute.target == .narrow }
+  /// As far as is known.
+  var neverAsksForKeyFrames: Bool { !asksForKeyFrames && seesPicture }
   /// It receives picture or sound, or did until it left.
   var isWatching: Bool { isConnected && (seesPicture || hearsSound) }
 

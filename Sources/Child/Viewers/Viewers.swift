@@ -3,6 +3,7 @@ internal import DeviceNames
 internal import Devices
 internal import Frames
 internal import ICE
+internal import Linux
 internal import Logging
 internal import NIOCore
 internal import Pairing
@@ -16,6 +17,12 @@ internal import Server
 internal import Signaling
 internal import Storage
 internal import Wire
+
+/// Why a viewer was not admitted.
+enum ViewerRefusal: Error {
+  case admission(ViewerAdmission.Refusal)
+  case connection(PeerConnectionError)
+}
 
 /// All viewers: admits them, sends them their media, and tells cameras and encoders what is needed.
 ///
@@ -32,18 +39,18 @@ final class Viewers: @unchecked Sendable {
   let settings: Settings
   /// Asked for candidates when a viewer comes from elsewhere.
   let servers: ServerBook
-  var relayMeter: RelayMeter
+  private var relayMeter: RelayMeter
   let hub: PeerHub
   let registry = ViewerRegistry()
   let credentials: ViewerCredentials
-  var starts = SessionStarts()
+  private var starts = SessionStarts()
   /// In the order of the configuration; may be empty.
   let cameras: [CameraTrack]
   let audio: AudioPipeline
-  let logger: Logger
+  private let logger: Logger
   let started = MonotonicClock.now
   private var expectedLoss = ExpectedLoss()
-  var probeTurns = ProbeTurns<PeerID>()
+  private var probeTurns = ProbeTurns<PeerID>()
   /// While there are several viewers.
   private var probeTimer: RepeatedTask?
   private var seconds: RepeatedTask?
@@ -123,7 +130,7 @@ final class Viewers: @unchecked Sendable {
   }
 
   /// Configuration of a viewer's peer connection.
-  func peerConfiguration(
+  private func peerConfiguration(
     permissions: Permissions, camera: Int, reach: NetworkReach, rank: ViewerAdmission.Rank
   ) -> PeerConnectionConfiguration {
     var permissions = permissions
@@ -156,7 +163,7 @@ final class Viewers: @unchecked Sendable {
     return configuration
   }
 
-  func add(_ session: ViewerSession) {
+  private func add(_ session: ViewerSession) {
     registry.add(session)
     logger.info("viewer is connecting", metadata: ["viewer": "\(session.name)", "peer": "\(session.peer)"])
     updateDemand()
@@ -309,6 +316,19 @@ final class Viewers: @unchecked Sendable {
     }
   }
 
+  /// Longer than a burst and its way there and back.
+  private static let probeInterval: TimeAmount = .milliseconds(250)
+
+  /// Lets the next viewer probe, and nobody else. One viewer alone always may.
+  private func passProbeTurn() {
+    let sessions = registry.byAge.filter(\.isConnected)
+    let turn = probeTurns.next(
+      sessions.map { ($0.peer, hub.connection($0.peer)?.wantsProbe ?? false) })
+    for session in sessions {
+      hub.connection(session.peer)?.setMayProbe(sessions.count == 1 || session.peer == turn)
+    }
+  }
+
   /// A recording is a viewer of the first camera and the microphone.
   func setRecording(_ isRecording: Bool) {
     self.isRecording = isRecording
@@ -424,11 +444,176 @@ final class Viewers: @unchecked Sendable {
   /// kbit/s.
   private static let minimumEstimateKbps = 30
   /// A path of 500 kbit/s carries it; probes find the rest within a second or two.
-  static let startElsewhereKbps = 400
+  private static let startElsewhereKbps = 400
   private static let pacingElsewhereKbps = 4000
   /// Candidates that a guest or a token's player names: twice as many as most browsers have, then one more each time.
   private static let lentCandidates = 20
   private static let lentCandidateInterval = Duration.seconds(5)
+
+  // MARK: Admission
+
+  /// Answers an offer.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the token or pair record.
+  ///   - camera: index; nil for the one that is streamed.
+  ///   - reach: from elsewhere, STUN and TURN servers are asked for candidates, which are told as they come.
+  /// - Returns: the answer.
+  func admit(
+    _ offer: SessionDescription, origin: ViewerSession.Origin, name: String, permissions: Permissions,
+    camera: Int? = nil, includingLoopback: Bool, reach: NetworkReach = .localNetwork
+  ) throws(ViewerRefusal) -> SessionDescription {
+    let evicted: ViewerSession?
+    do throws(ViewerAdmission.Refusal) {
+      evicted = try sessionToEvict(for: origin, permissions)
+      try starts.count(origin.credential, rank: credentials.rank(of: origin), now: MonotonicClock.now)
+    } catch {
+      throw .admission(error)
+    }
+    let camera = camera ?? activeCamera
+    let peer: PeerID
+    let answer: SessionDescription
+    do throws(PeerHubError) {
+      (peer, answer) = try hub.connect(
+        offer: offer,
+        configuration: peerConfiguration(
+          permissions: permissions, camera: camera, reach: reach, rank: credentials.rank(of: origin)),
+        includingLoopback: includingLoopback, servers: reach == .elsewhere ? self.servers.own() : [])
+    } catch {
+      switch error {
+      case .full: throw .admission(.full)
+      case .refused(let reason): throw .connection(reason)
+      }
+    }
+    // Only now: an offer that is refused costs nobody's place.
+    if let evicted { end(evicted, because: .busy) }
+    let negotiated = hub.connection(peer)?.negotiated
+    let sent = negotiated?.media.filter(\.direction.sends) ?? []
+    let problems = Self.problems(of: negotiated)
+    for problem in problems {
+      logger.notice("a viewer does not get everything", metadata: ["viewer": "\(name)", "problem": "\(problem)"])
+    }
+    let session = ViewerSession(
+      peer: peer, origin: origin, name: name, permissions: permissions, camera: camera,
+      hasPictureTrack: sent.contains { $0.kind == .video }, hasSoundTrack: sent.contains { $0.kind == .audio },
+      limits: hub.connection(peer)?.sendingLimits ?? SendingLimits(), problems: problems, since: MonotonicClock.now,
+      reach: reach)
+    // Nothing has been measured yet, but this much is known.
+    let bounds = [session.limits.totalKbps, reach == .elsewhere ? Self.startElsewhereKbps : nil].compactMap { $0 }
+    session.estimateKbps = bounds.min().flatMap { $0 < settings.startKbps ? $0 : nil }
+    session.asksForKeyFrames = session.pair != nil || negotiated?.showsPictures ?? false
+    add(session)
+    return answer
+  }
+
+  /// A sentence for picture or sound that an offer asks for and its credential allows, but that cannot be sent.
+  private static func problems(of session: NegotiatedSession?) -> [String] {
+    guard let session else { return [] }
+    return [(MediaKind.video, "no picture"), (.audio, "no sound")].compactMap { kind, lack in
+      guard !session.media.contains(where: { $0.kind == kind && $0.direction.sends }) else { return nil }
+      let rejected = session.rejected.first { $0.kind == kind && $0.direction.receives && $0.reason != .noTrack }
+      return rejected.map { "\(lack): \($0.reason)" }
+    }
+  }
+
+  /// The session that has to make room; nil when there is room.
+  private func sessionToEvict(
+    for origin: ViewerSession.Origin, _ permissions: Permissions
+  ) throws(ViewerAdmission.Refusal) -> ViewerSession? {
+    let candidate = ViewerAdmission.Candidate(
+      credential: origin.credential, rank: credentials.rank(of: origin),
+      isAdministrator: permissions.contains(.admin))
+    let sessions = registry.byAge
+    let places = sessions.map { session in
+      ViewerAdmission.Place(
+        credential: session.origin.credential, rank: credentials.rank(of: session.origin),
+        isConnected: hub.connection(session.peer)?.state == .connected, wasConnected: session.isConnected,
+        since: session.since)
+    }
+    let index = try ViewerAdmission.place(for: candidate, among: places, now: MonotonicClock.now)
+    return index.map { sessions[$0] }
+  }
+
+  /// Handles an ICE restart by the viewer.
+  ///
+  /// - Returns: our ICE credentials and candidates; nil when this session cannot restart.
+  func restartICE(of session: ViewerSession, ufrag: String, pwd: String, candidates: [String]) -> RestartedICE? {
+    let restarted = hub.with(session.peer) { connection, now in
+      try? connection.restartICE(ufrag: ufrag, pwd: pwd, candidates: candidates, now: now)
+    }
+    guard let ours = restarted.flatMap({ $0 }) else { return nil }
+    hub.updateFragment(of: session.peer)
+    return ours
+  }
+
+  // MARK: Key frames for players that never ask for one
+
+  /// Once a second.
+  private func refreshPictures(now: Instant) {
+    for (index, track) in cameras.enumerated() {
+      track.refresh.measure(encodeNanoseconds: track.pipeline.counters.encodeNanoseconds, now: now)
+      let watching = watchers(of: index).filter(\.isConnected)
+      watching.forEach(noteKeyFrameRequests)
+      let silent = watching.filter(\.neverAsksForKeyFrames)
+      for rendition in PictureRefresh.due(silent.map { ($0.route.assignment, canAsk($0)) }) {
+        track.pipeline.requestKeyFrame(of: rendition, spacing: PictureRefresh.spacing)
+      }
+    }
+  }
+
+  private func noteKeyFrameRequests(of session: ViewerSession) {
+    guard !session.asksForKeyFrames, let connection = hub.connection(session.peer) else { return }
+    session.asksForKeyFrames = connection.keyFrameRequestsReceived > 0
+  }
+
+  /// Its offer has PLI or FIR for the picture.
+  private func canAsk(_ session: ViewerSession) -> Bool {
+    let picture = hub.connection(session.peer)?.negotiated?.media.first { $0.kind == .video }
+    return picture.map { !$0.feedback.isDisjoint(with: [.pli, .fir]) } ?? false
+  }
+
+  // MARK: Viewers whose packets pass through a TURN server
+
+  /// Once a second: what has passed since.
+  private func countRelayed() {
+    guard relayMeter.limit != nil else { return }
+    let seconds = Double(MonotonicClock.unixNanoseconds) / 1e9
+    // From noon to noon: a night belongs to the day on which it began.
+    let evening = LocalClock(unixSeconds: seconds - 12 * 3600)
+    let night = evening.year * 10_000 + evening.month * 100 + evening.day
+    let wasUsedUp = relayMeter.isUsedUp
+    relayMeter.add(0, night: night)
+    for session in registry.all {
+      guard let connection = hub.connection(session.peer) else { continue }
+      let sent = connection.statistics(now: MonotonicClock.now).bytesSent
+      if connection.selectedPair?.isRelayed ?? false {
+        relayMeter.add(sent &- session.countedBytes, night: night)
+      }
+      session.countedBytes = sent
+    }
+    if relayMeter.isUsedUp, !wasUsedUp {
+      logger.warning("the relay's data for tonight is used up; relayed viewers get the sound alone")
+    }
+  }
+
+  /// Through a relay no more than its owner wants to pay for.
+  private func pictureEstimate(of session: ViewerSession) -> Int? {
+    guard isRelayed(session) else { return session.estimateKbps }
+    return relayMeter.isUsedUp
+      ? 0 : min(session.estimateKbps ?? settings.startKbps, servers.away.relayBitrateKbps)
+  }
+
+  /// What the viewer is told of its picture; nil without one.
+  func picture(of session: ViewerSession) -> PictureDocument? {
+    guard session.seesPicture else { return nil }
+    let document = session.route.assignment.document
+    guard document.reason != nil, relayMeter.isUsedUp, isRelayed(session) else { return document }
+    return PictureDocument(rendition: session.route.assignment.step.told, reason: PictureDocument.relayData)
+  }
+
+  private func isRelayed(_ session: ViewerSession) -> Bool {
+    hub.connection(session.peer)?.selectedPair?.isRelayed ?? false
+  }
 }
 
 // MARK: Media
@@ -476,5 +661,13 @@ extension Viewers: MediaReceiver {
       "the event loop was stalled and pictures were dropped",
       metadata: ["camera": "\(cameras[camera].pipeline.settings.cameraID)"])
     for rendition in renditions { cameras[camera].pipeline.requestKeyFrame(of: rendition) }
+  }
+}
+
+extension NegotiatedSession {
+  /// Browsers show the picture themselves, and ask when they cannot. They name the extension with which a sender bounds how long
+  /// that takes; programs that pass a stream on (Pion, GStreamer, aiortc by itself) have no use for it.
+  fileprivate var showsPictures: Bool {
+    media.contains { $0.kind == .video && $0.headerExtensionIDs[RTPHeaderExtensionURI.playoutDelay] != nil }
   }
 }
