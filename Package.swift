@@ -141,13 +141,12 @@ let shells: [Target] = [
     "Identity", in: "Network/Identity",
     needs: ["Wire", "Pairing", "Signaling", "WebPush", "SecureTransport", "COpenSSL"]),
   // The JSON of what goes over the wire, for both ends.
-  room("Messages", in: "Network/Messages", needs: ["Wire", "JSON", "Pairing", "Signaling", "Control"]),
+  room("Messages", in: "Network/Messages", needs: ["Wire", "JSON", "Pairing", "Control"]),
   room("Discovery", in: "Network/Discovery", needs: ["Wire", "Linux", "CDNSSD"]),
   room(
     "Server", in: "Network/Server",
     needs: [
-      "Wire", "STUN", "TURN", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
-      "Linux",
+      "Wire", "STUN", "TURN", "PeerConnection", "Signaling", "SecureTransport", "SDP", "ICE", "CLinux", "Linux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio),
     ]),
@@ -155,7 +154,7 @@ let shells: [Target] = [
   room(
     "Meeting", in: "Network/Meeting",
     needs: [
-      "Wire", "Signaling", "Control", "Linux", "Messages", "Server", "CMosquitto", "CStrophe", product("NIOCore", nio),
+      "Wire", "Signaling", "Control", "Linux", "Server", "CMosquitto", "CStrophe", product("NIOCore", nio),
     ]),
   room(
     "Storage", in: "Storage",
@@ -257,10 +256,10 @@ let checks: [Target] = [
   tests("TURNTests", needs: ["Wire", "STUN", "TURN", "TestSupport"]),
   tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
   tests("SDPTests", needs: ["SDP", "TestSupport"]),
-  tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
+  tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "TestSupport"]),
   tests(
     "SignalingTests",
-    needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "SecureTransport", "Messages", "TestSupport"]),
+    needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "SecureTransport", "TestSupport"]),
   tests("MonitoringTests", needs: ["Wire", "Control", "Monitoring", "TestSupport"]),
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
   tests("HearingProofTests", needs: ["Wire", "Frames", "Codecs", "HearingProof", "TestSupport"]),
@@ -313,9 +312,8 @@ let checks: [Target] = [
   tests(
     "ServerTests",
     needs: [
-      "Wire", "STUN", "TURN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport",
-      "Identity",
-      "Server", "Web",
+      "Wire", "STUN", "TURN", "SDP", "PeerConnection", "Pairing", "Signaling", "SecureTransport", "Identity", "Server",
+      "Web",
       "TestSupport", "AllocationCounter",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOTLS", nio), product("NIOEmbedded", nio),
@@ -323,7 +321,7 @@ let checks: [Target] = [
   tests(
     "MeetingTests",
     needs: [
-      "Wire", "Control", "Signaling", "Messages", "SecureTransport", "Identity", "Server", "Meeting", "cradle-child",
+      "Wire", "Control", "Signaling", "SecureTransport", "Identity", "Server", "Meeting", "cradle-child",
       "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio),
     ]),

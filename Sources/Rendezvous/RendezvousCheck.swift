@@ -29,7 +29,7 @@ public enum RendezvousCheck {
     if let files = configuration.tls {
       do {
         let validity = try RendezvousTLS.context(files).validity
-        let now = MonotonicClock.unixNanoseconds / 1_000_000_000
+        let now = MonotonicClock.unixSeconds
         if let term = validity.map({ CertificateTerm($0, now: now) }), term.isOver {
           problems.append("tls: \(files.certificate) \(term): \(renewal)")
         }
@@ -51,7 +51,7 @@ public enum RendezvousCheck {
 
   private static func expiring(_ configuration: RendezvousConfiguration) -> [String] {
     guard let files = configuration.tls, let validity = try? RendezvousTLS.context(files).validity else { return [] }
-    let term = CertificateTerm(validity, now: MonotonicClock.unixNanoseconds / 1_000_000_000)
+    let term = CertificateTerm(validity, now: MonotonicClock.unixSeconds)
     return term.isExpiring ? ["tls: \(files.certificate) \(term): \(renewal)"] : []
   }
 

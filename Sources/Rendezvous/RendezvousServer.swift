@@ -86,7 +86,7 @@ public final class RendezvousServer: Sendable {
     limits.maximumClientsPerRoom = 512
     let hosts = RoomHosts(
       names: Set(configuration.names), children: configuration.children, verifier: PairingPrimitives(),
-      hashes: CryptoHashes(), format: SignedMessageJSON())
+      hashes: CryptoHashes())
     let lender = ServerLender(configuration, logger: logger)
     for warning in RendezvousCheck.warnings(configuration) {
       logger.warning("look at the configuration", metadata: ["reason": "\(warning)"])

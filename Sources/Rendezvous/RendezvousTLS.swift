@@ -22,8 +22,7 @@ enum RendezvousTLS {
       key: identity.key, names: zip(configuration.names, hosts).filter { $0.1 == nil }.map(\.0),
       addresses: hosts.compactMap(\.self))
     let digest = CryptoHashes().sha256(identity.publicKeySPKI)
-    let text = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    return (try TLSContext(key: identity.key, certificate: certificate), text)
+    return (try TLSContext(key: identity.key, certificate: certificate), digest.hexadecimal())
   }
 
   /// With the configured files. Refuses a key that others can read.

@@ -19,20 +19,17 @@ final class ServerLender: Sendable {
     self.logger = logger
   }
 
-  @Sendable func servers(for borrower: RoomBorrower, now: Instant) -> [RoomICEServer] {
+  @Sendable func servers(for borrower: RoomBorrower, now: Instant) -> [ICEServerDocument] {
     let isTrusted = configuration.lends(to: borrower.room, knownFor: borrower.hostKnownFor)
     return configuration.iceServers.compactMap { entry in
       // Finding out one's address costs nobody anything.
       guard isTrusted else {
-        return ICEServer(urls: entry.urls).bindingOnly.map { RoomICEServer(urls: $0.urls.map(\.description)) }
+        return ICEServer(urls: entry.urls).bindingOnly?.document
       }
       do throws(ConfiguredValueError) {
-        let server = try entry.server(
+        return try entry.server(
           lentTo: borrower.user, timeLeft: borrower.lifetime, clock: MonotonicClock.wallClockReference, now: now,
-          hashes: CryptoHashes())
-        return server.map {
-          RoomICEServer(urls: $0.urls.map(\.description), username: $0.username, credential: $0.credential)
-        }
+          hashes: CryptoHashes())?.document
       } catch {
         if problems.withLock({ $0.insert(error.description).inserted }) {
           logger.error("a server of ice-servers cannot be lent", metadata: ["reason": "\(error)"])

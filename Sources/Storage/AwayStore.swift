@@ -1,4 +1,5 @@
 public import Control
+public import Wire
 
 /// `away.json` in the parent's state directory: how each child is reached from elsewhere, as it has told over `control`.
 /// It holds credentials of TURN servers and meeting places.
@@ -10,22 +11,9 @@ public struct AwayStore: Sendable {
   public static let maximumAddresses = 4
   public static let maximumMeetings = 4
 
-  /// A STUN or TURN server, as W3C RTCIceServer.
-  public struct Server: Codable, Hashable, Sendable {
-    public var urls: [String]
-    public var username: String?
-    public var credential: String?
-
-    public init(urls: [String], username: String?, credential: String?) {
-      self.urls = urls
-      self.username = username
-      self.credential = credential
-    }
-  }
-
   private struct Entry: Codable, Hashable {
     var child: String
-    var iceServers: [Server] = []
+    var iceServers: [ICEServerDocument] = []
     /// `host:port`, the latest first.
     var addresses: [String] = []
     /// Nil in files of earlier versions.
@@ -51,7 +39,7 @@ public struct AwayStore: Sendable {
   }
 
   /// What the child with this id named last; empty if it never has.
-  public func servers(of child: String) -> [Server] { entry(of: child).iceServers }
+  public func servers(of child: String) -> [ICEServerDocument] { entry(of: child).iceServers }
 
   /// Where the child was reached from elsewhere: `host:port`, the latest first.
   public func addresses(of child: String) -> [String] { entry(of: child).addresses }
@@ -61,7 +49,7 @@ public struct AwayStore: Sendable {
 
   /// Replaces servers and meeting places. Throws `StoreError.file`; nothing has changed then.
   public mutating func remember(
-    _ servers: [Server], meetings: [MeetingDocument], of child: String
+    _ servers: [ICEServerDocument], meetings: [MeetingDocument], of child: String
   ) throws(StoreError) {
     var entry = entry(of: child)
     entry.iceServers = Array(servers.prefix(Self.maximumServers))

@@ -159,9 +159,7 @@ public struct TokenStore: Sendable {
   }
 
   private func hash(_ token: String) -> String {
-    hashes.sha256(Array(token.utf8)).map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+    hashes.sha256(Array(token.utf8)).hexadecimal()
   }
 }
 

@@ -32,12 +32,6 @@ struct Devices: ParsableCommand {
     }
   }
 
-  /// `30`, `12.5`, `29.97`.
-  private static func rate(_ rate: Double) -> String {
-    let hundredths = (rate * 100).rounded() / 100
-    return hundredths == hundredths.rounded() ? "\(Int(saturating: hundredths))" : "\(hundredths)"
-  }
-
   private static func lines(_ camera: CameraDescription) -> [String] {
     var lines = ["\(camera.stableDevice ?? camera.device)  \(camera.name)"]
     if camera.stableDevice != nil { lines[0] += " (\(camera.device))" }
@@ -46,7 +40,7 @@ struct Devices: ParsableCommand {
       lines.append("another camera has its serial number: configure it by its socket, /dev/v4l/by-path/…")
     }
     for mode in camera.modes {
-      let rates = mode.framesPerSecond.map { Self.rate($0) }.joined(separator: " ")
+      let rates = mode.framesPerSecond.map { $0.hundredths.shortText }.joined(separator: " ")
       lines.append("\(mode.format) \(mode.width)x\(mode.height)" + (rates.isEmpty ? "" : " at \(rates) frames/s"))
     }
     for control in camera.controls {

@@ -3,6 +3,7 @@ import Server
 import Signaling
 import Storage
 import Synchronization
+import Wire
 
 /// Remembers the key that a server showed first, and refuses another one.
 final class TrustOnFirstUse: Sendable {
@@ -19,7 +20,7 @@ final class TrustOnFirstUse: Sendable {
   }
 
   private func isTrusted(_ key: [UInt8]) -> Bool {
-    let fingerprint = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let fingerprint = key.hexadecimal()
     return known.withLock { known in
       if let before = known.key(of: origin) {
         if before != fingerprint {

@@ -1,7 +1,6 @@
 import Foundation
 import Identity
 import Logging
-import Messages
 import NIOCore
 import NIOHTTP1
 import NIOPosix

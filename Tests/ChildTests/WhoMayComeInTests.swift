@@ -1,6 +1,5 @@
 import Foundation
 import Identity
-import Messages
 import NIOCore
 import Pairing
 import Storage

@@ -1,4 +1,3 @@
-import Messages
 import Pairing
 import Signaling
 import TestSupport
@@ -9,7 +8,6 @@ import Wire
 enum HostProofFuzz: FuzzBody {
   static let name = "host proof"
 
-  private static let format = SignedMessageJSON()
   /// `BlindHashes` makes it of every key.
   private static let child = "0707070707070707"
   private static let server = "meet.example.org"
@@ -25,29 +23,29 @@ enum HostProofFuzz: FuzzBody {
     var elsewhere = proof
     elsewhere.server = "other.example.org"
     let presence = Presence(child: child, challenge: challenge, expires: 4_102_444_800)
-    let payloads = [format.payload(proof), format.payload(elsewhere), format.payload(presence)]
+    let payloads = [SignedMessageJSON.payload(proof), SignedMessageJSON.payload(elsewhere), SignedMessageJSON.payload(presence)]
     return payloads + [payloads[0] + [10] + payloads[2] + [10] + payloads[0]]
   }
 
   private static func sealed(_ payload: some Sequence<UInt8>) -> String {
     let signature = [UInt8](repeating: 1, count: IdentityKey.signatureByteCount)
-    return [format.header(id: child), Array(payload), signature].map { Base64URL.encode($0) }.joined(separator: ".")
+    return [SignedMessageJSON.header(id: child), Array(payload), signature].map { Base64URL.encode($0) }.joined(separator: ".")
   }
 
   static func run(_ input: [UInt8]) {
     let hosts = RoomHosts(
-      names: [server], children: nil, verifier: BlindSignatures(), hashes: BlindHashes(), format: format)
+      names: [server], children: nil, verifier: BlindSignatures(), hashes: BlindHashes())
     // A longer payload is one that can be read, and not sealed.
     for (number, line) in input.split(separator: 10).prefix(8).enumerated() where line.count <= 16 * 1024 {
       var rooms = RoomServer(hosts: hosts, random: SeededGenerator(seed: 3))
-      if let presence = try? format.presence(ofPayload: Array(line)) {
+      if let presence = try? SignedMessageJSON.presence(ofPayload: Array(line)) {
         precondition(
-          (try? format.presence(ofPayload: format.payload(presence))) == presence,
+          (try? SignedMessageJSON.presence(ofPayload: SignedMessageJSON.payload(presence))) == presence,
           "what was written reads back the same")
       }
-      if let proof = try? format.hostProof(ofPayload: Array(line)) {
+      if let proof = try? SignedMessageJSON.hostProof(ofPayload: Array(line)) {
         precondition(
-          (try? format.hostProof(ofPayload: format.payload(proof))) == proof, "what was written reads back the same")
+          (try? SignedMessageJSON.hostProof(ofPayload: SignedMessageJSON.payload(proof))) == proof, "what was written reads back the same")
       }
       let id = RoomConnectionID(number: UInt64(number))
       _ = rooms.connect(id, now: .zero)
@@ -58,7 +56,7 @@ enum HostProofFuzz: FuzzBody {
       else { preconditionFailure("whoever says that it is the host may prove it") }
       let actions = rooms.receive(.prove(proof: sealed(line), presence: "p"), from: id, now: .zero)
       let isAccepted = actions.contains { if case .send(id, .proved) = $0 { true } else { false } }
-      let proof = try? format.hostProof(ofPayload: Array(line))
+      let proof = try? SignedMessageJSON.hostProof(ofPayload: Array(line))
       precondition(
         isAccepted == (proof?.child == child && proof?.server == server && proof?.challenge == challenge),
         "only a proof for this room, this server and this registration counts")

@@ -1,4 +1,3 @@
-import Messages
 import Pairing
 import SDP
 import Signaling
@@ -14,7 +13,6 @@ enum MeetingRepliesFuzz: FuzzBody {
 
   private static let child = "0123456789abcdef"
   private static let parent = "fedcba9876543210"
-  private static let format = SignedMessageJSON()
   /// Of a session for orders alone.
   private static let description = [
     "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
@@ -36,12 +34,12 @@ enum MeetingRepliesFuzz: FuzzBody {
   private static func message(_ content: SignedMessage.Content, revision: Int = 0) -> String {
     let message = SignedMessage(
       from: child, to: parent, session: names.session, challenge: challenge, revision: revision, content: content)
-    return "M" + String(decoding: format.payload(message), as: UTF8.self)
+    return "M" + String(decoding: SignedMessageJSON.payload(message), as: UTF8.self)
   }
 
   static var seeds: [[UInt8]] {
     let presence = String(
-      decoding: format.payload(Presence(child: child, challenge: challenge, expires: 4_102_444_800)), as: UTF8.self)
+      decoding: SignedMessageJSON.payload(Presence(child: child, challenge: challenge, expires: 4_102_444_800)), as: UTF8.self)
     let answer = message(.answer(sdp: description))
     let candidate = message(.candidate("candidate:1 1 udp 1 192.0.2.1 9 typ host", sdpMid: "0"))
     let rows = [
@@ -55,7 +53,7 @@ enum MeetingRepliesFuzz: FuzzBody {
 
   private static func sealed(_ payload: Substring) -> String {
     let signature = BlindSignatures().sign([])
-    return [format.header(id: child), Array(payload.utf8), signature].map { Base64URL.encode($0) }
+    return [SignedMessageJSON.header(id: child), Array(payload.utf8), signature].map { Base64URL.encode($0) }
       .joined(separator: ".")
   }
 
@@ -77,7 +75,7 @@ enum MeetingRepliesFuzz: FuzzBody {
   static func run(_ input: [UInt8]) {
     guard let offer else { preconditionFailure("it is one") }
     var session = PairedParentSession(
-      envelope: SignedEnvelope(id: parent, signer: BlindSignatures(), verifier: BlindSignatures(), format: format),
+      envelope: SignedEnvelope(id: parent, signer: BlindSignatures(), verifier: BlindSignatures()),
       child: PairedPeer(id: child, publicKeySPKI: [], permissions: .all),
       wallClock: WallClockReference(instant: .zero, unixNanoseconds: 1_700_000_000_000_000_000),
       random: SeededGenerator(seed: 4))

@@ -1,4 +1,3 @@
-import Messages
 import Pairing
 import TestSupport
 import Wire

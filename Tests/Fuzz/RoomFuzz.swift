@@ -1,5 +1,4 @@
 import Identity
-import Messages
 import SecureTransport
 import Signaling
 import TestSupport
@@ -30,8 +29,7 @@ enum RoomFuzz: FuzzBody {
     limits.maximumConnections = 4
     limits.maximumWaitingBytes = 1024
     let hosts = RoomHosts(
-      names: ["meet.example.org"], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes(),
-      format: SignedMessageJSON())
+      names: ["meet.example.org"], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes())
     var server = RoomServer(limits: limits, hosts: hosts, random: SeededGenerator(seed: 1))
     server.open(room: "R", host: RoomConnectionID(number: 0))
     var now = Instant.zero

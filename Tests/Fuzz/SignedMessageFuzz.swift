@@ -1,4 +1,3 @@
-import Messages
 import Pairing
 import SDP
 import Signaling
@@ -12,11 +11,10 @@ enum SignedMessageFuzz: FuzzBody {
 
   private static let child = "0123456789abcdef"
   private static let parent = "fedcba9876543210"
-  private static let format = SignedMessageJSON()
   private static let offer = Fixture.text("offer-aiortc.sdp")
 
   private static func envelope(_ id: String) -> SignedEnvelope {
-    SignedEnvelope(id: id, signer: BlindSignatures(), verifier: BlindSignatures(), format: format)
+    SignedEnvelope(id: id, signer: BlindSignatures(), verifier: BlindSignatures())
   }
 
   private static func message(_ content: SignedMessage.Content, revision: Int = 0) -> SignedMessage {
@@ -31,7 +29,7 @@ enum SignedMessageFuzz: FuzzBody {
       message(.candidate("candidate:1 1 udp 1 192.0.2.1 9 typ host", sdpMid: "0")), message(.offer(sdp: offer)),
       message(.endOfCandidates), message(.restart(fragment: fragment), revision: 1), message(.bye(.notPaired)),
     ]
-    let payloads = messages.map { String(decoding: format.payload($0), as: UTF8.self) }
+    let payloads = messages.map { String(decoding: SignedMessageJSON.payload($0), as: UTF8.self) }
     let sealed = messages.map(envelope(parent).seal)
     return (payloads + sealed + [payloads.joined(separator: "\n"), sealed.joined(separator: "\n")])
       .map { Array($0.utf8) }
@@ -43,12 +41,12 @@ enum SignedMessageFuzz: FuzzBody {
     for line in input.split(separator: 10).prefix(32) {
       var text = String(decoding: line, as: UTF8.self)
       if text.hasPrefix("{") {
-        if let message = try? format.message(ofPayload: Array(line)) {
-          let again = try? format.message(ofPayload: format.payload(message))
+        if let message = try? SignedMessageJSON.message(ofPayload: Array(line)) {
+          let again = try? SignedMessageJSON.message(ofPayload: SignedMessageJSON.payload(message))
           precondition(again == message, "what was written reads back the same")
         }
         text =
-          Base64URL.encode(format.header(id: parent)) + "." + Base64URL.encode(Array(line)) + "."
+          Base64URL.encode(SignedMessageJSON.header(id: parent)) + "." + Base64URL.encode(Array(line)) + "."
           + Base64URL.encode(BlindSignatures().sign([]))
       }
       let delivery = RoomDelivery(from: "anna", message: text)

@@ -1,6 +1,5 @@
 import Identity
 import Meeting
-import Messages
 import NIOCore
 import NIOPosix
 import SecureTransport

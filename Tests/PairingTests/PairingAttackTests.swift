@@ -1,5 +1,4 @@
 import Identity
-import Messages
 import TestSupport
 import Testing
 import Wire

@@ -1,4 +1,3 @@
-import Messages
 import Pairing
 import Testing
 import Wire

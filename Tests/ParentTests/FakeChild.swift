@@ -77,7 +77,7 @@ final class FakeChild: @unchecked Sendable {
     pairs = empty
     sessions = PairedChildSessions(
       envelope: SignedEnvelope(
-        id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON()),
+        id: identity.id, signer: identity, verifier: PairingPrimitives()),
       random: SystemRandomNumberGenerator())
   }
 

@@ -1,7 +1,6 @@
 import Control
 import Discovery
 import Identity
-import Messages
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -87,7 +86,7 @@ import Wire
 
   @Test func howTheChildIsReachedFromElsewhereIsKept() async throws {
     let place = MeetingDocument(kind: "rendezvous", url: "wss://meet.example.org")
-    let server = AwayDocument.Server(urls: ["turn:turn.example.org"], username: "u", credential: "c")
+    let server = ICEServerDocument(urls: ["turn:turn.example.org"], username: "u", credential: "c")
     let home = try await Household.paired(away: AwayDocument(iceServers: [server], meetings: [place]))
     let before = try home.parent.state.away()
     #expect(before.meetings(of: home.child.identity.id).isEmpty)

@@ -1,5 +1,4 @@
 import Identity
-import Messages
 import NIOCore
 import NIOPosix
 import Pairing
@@ -16,7 +15,7 @@ import Wire
   private static let description = Fixture.text("offer-aiortc.sdp")
 
   private static func envelope(_ identity: NodeIdentity) -> SignedEnvelope {
-    SignedEnvelope(id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON())
+    SignedEnvelope(id: identity.id, signer: identity, verifier: PairingPrimitives())
   }
 
   private static func peer(_ identity: NodeIdentity) -> PairedPeer {

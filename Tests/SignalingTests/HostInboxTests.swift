@@ -1,5 +1,4 @@
 import Identity
-import Messages
 import SecureTransport
 import TestSupport
 import Testing
@@ -25,8 +24,7 @@ import Wire
 
   init() throws {
     let hosts = RoomHosts(
-      names: ["meet.example.org"], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes(),
-      format: SignedMessageJSON())
+      names: ["meet.example.org"], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes())
     server = RoomServer(limits: RoomLimits(), hosts: hosts, random: SeededGenerator(seed: 1))
     try comeBack(Self.host)
   }

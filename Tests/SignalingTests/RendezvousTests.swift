@@ -1,5 +1,4 @@
 import Identity
-import Messages
 import Pairing
 import SDP
 import SecureTransport
@@ -12,7 +11,7 @@ import Wire
 /// A room server that many children share, with its hosts at the other end of connections.
 @Suite struct RendezvousTests {
   private static let name = "meet.example.org"
-  private static let servers = [RoomICEServer(urls: ["turn:turn.example.org"], username: "u", credential: "c")]
+  private static let servers = [ICEServerDocument(urls: ["turn:turn.example.org"], username: "u", credential: "c")]
 
   private static func server(
     children: Set<String>? = nil, _ adjust: (inout RoomLimits) -> Void = { _ in }
@@ -20,10 +19,9 @@ import Wire
     var limits = RoomLimits()
     adjust(&limits)
     let hosts = RoomHosts(
-      names: [name], children: children, verifier: PairingPrimitives(), hashes: CryptoHashes(),
-      format: SignedMessageJSON())
+      names: [name], children: children, verifier: PairingPrimitives(), hashes: CryptoHashes())
     return RoomServer(limits: limits, hosts: hosts, random: SeededGenerator(seed: 1)) { borrower, _ in
-      borrower.lifetime.map { [RoomICEServer(urls: ["turn:\($0.components.seconds)"])] } ?? servers
+      borrower.lifetime.map { [ICEServerDocument(urls: ["turn:\($0.components.seconds)"])] } ?? servers
     }
   }
 
@@ -94,7 +92,7 @@ import Wire
     // A guest's end with its access.
     _ = Self.join(&server, 4, "guest", room: child.id)
     let guest = server.receive(.vouch(client: "guest", lifetime: .seconds(60)), from: Self.id(1), now: .zero)
-    #expect(guest == [.send(Self.id(4), .vouched(iceServers: [RoomICEServer(urls: ["turn:60"])]))])
+    #expect(guest == [.send(Self.id(4), .vouched(iceServers: [ICEServerDocument(urls: ["turn:60"])]))])
     // Once is enough, and a stranger cannot.
     #expect(server.receive(.vouch(client: "anna", lifetime: nil), from: Self.id(1), now: .zero).isEmpty)
     _ = Self.join(&server, 3, "eve", room: child.id)
@@ -126,11 +124,10 @@ import Wire
     var limits = RoomLimits()
     limits.maximumRooms = 8
     let hosts = RoomHosts(
-      names: [Self.name], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes(),
-      format: SignedMessageJSON())
+      names: [Self.name], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes())
     // Says what it was asked.
     var server = RoomServer(limits: limits, hosts: hosts, random: SeededGenerator(seed: 1)) { borrower, _ in
-      [RoomICEServer(urls: ["\(borrower.hostKnownFor.components.seconds)"], username: borrower.room)]
+      [ICEServerDocument(urls: ["\(borrower.hostKnownFor.components.seconds)"], username: borrower.room)]
     }
     func known(_ actions: [RoomAction]) -> String? {
       for case .send(_, .proved(let servers)) in actions { return servers.first?.urls.first }
@@ -311,7 +308,7 @@ import Wire
     #expect(client == RoomClient("anna", at: place))
     let received = parent.receive(.message(RoomDelivery(from: lab.childNode.id, message: answer)), now: lab.now)
     #expect(received == [.answered(SignalingLab.answer)])
-    let lent = [RoomICEServer(urls: ["turn:t"], username: "u", credential: "c")]
+    let lent = [ICEServerDocument(urls: ["turn:t"], username: "u", credential: "c")]
     #expect(parent.receive(.vouched(iceServers: lent), now: lab.now) == [.iceServers(lent)])
   }
 

@@ -1,5 +1,4 @@
 import Identity
-import Messages
 import Pairing
 import SecureTransport
 import TestSupport
@@ -26,8 +25,7 @@ import Wire
     limits.maximumClientsPerRoom = 32
     limits.maximumVouchedPerRoom = 6
     let hosts = RoomHosts(
-      names: ["meet.example.org"], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes(),
-      format: SignedMessageJSON())
+      names: ["meet.example.org"], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes())
     server = RoomServer(limits: limits, hosts: hosts, random: SeededGenerator(seed: 1))
   }
 

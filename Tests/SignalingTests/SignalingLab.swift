@@ -1,5 +1,4 @@
 import Identity
-import Messages
 import Pairing
 import SDP
 import TestSupport
@@ -14,7 +13,7 @@ struct LabNode {
   var id: String { identity.id }
 
   var envelope: SignedEnvelope {
-    SignedEnvelope(id: id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON())
+    SignedEnvelope(id: id, signer: identity, verifier: PairingPrimitives())
   }
 
   /// As the other side keeps it.

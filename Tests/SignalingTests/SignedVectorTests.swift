@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Messages
 @testable import Signaling
 
 /// RFC 7515 appendix A.3: a JWS with ES256.
@@ -68,13 +67,13 @@ import Wire
     "[]", "", #"{"alg":"ES256","kid":"0123456789abcdef"} x"#,
   ])
   func otherHeadersAreRefused(header: String) {
-    #expect(throws: SignalingRefusal.self) { try SignedMessageJSON().signer(ofHeader: Array(header.utf8)) }
+    #expect(throws: SignalingRefusal.self) { try SignedMessageJSON.signer(ofHeader: Array(header.utf8)) }
   }
 
   @Test func ourHeaderNamesUs() throws {
-    let header = SignedMessageJSON().header(id: "0123456789abcdef")
+    let header = SignedMessageJSON.header(id: "0123456789abcdef")
     #expect(String(decoding: header, as: UTF8.self) == #"{"alg":"ES256","kid":"0123456789abcdef"}"#)
-    #expect(try SignedMessageJSON().signer(ofHeader: header) == "0123456789abcdef")
+    #expect(try SignedMessageJSON.signer(ofHeader: header) == "0123456789abcdef")
   }
 
   @Test(arguments: [
@@ -87,7 +86,7 @@ import Wire
       let message = SignedMessage(
         from: "0123456789abcdef", to: "fedcba9876543210", session: "AAAAAAAAAAAAAAAAAAAAAA",
         challenge: "BBBBBBBBBBBBBBBBBBBBBA", revision: revision, content: content)
-      #expect(try SignedMessageJSON().message(ofPayload: SignedMessageJSON().payload(message)) == message)
+      #expect(try SignedMessageJSON.message(ofPayload: SignedMessageJSON.payload(message)) == message)
     }
   }
 
@@ -101,7 +100,7 @@ import Wire
     let json =
       #"{"from":"0123456789abcdef","to":"fedcba9876543210","session":"AAAAAAAAAAAAAAAAAAAAAA","#
       + #""challenge":"BBBBBBBBBBBBBBBBBBBBBA",\#(members)}"#
-    #expect(throws: SignalingRefusal.self) { try SignedMessageJSON().message(ofPayload: Array(json.utf8)) }
+    #expect(throws: SignalingRefusal.self) { try SignedMessageJSON.message(ofPayload: Array(json.utf8)) }
   }
 
   @Test func aShortSessionOrChallengeIsRefused() {

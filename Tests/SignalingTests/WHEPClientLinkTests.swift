@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 @Suite struct LinkedICEServersTests {
-  private func servers(_ values: String...) throws -> [WHEPICEServer] {
+  private func servers(_ values: String...) throws -> [ICEServerDocument] {
     var player = try WHEPPlayer.started()
     var headers = WHEPPlayer.accepted
     for value in values { headers.add("Link", value) }
@@ -20,10 +20,10 @@ import Wire
     )
     #expect(
       found == [
-        WHEPICEServer(urls: ["stun:stun.example.net"]),
-        WHEPICEServer(urls: ["turn:turn.example.net?transport=udp"], username: "user", credential: "myPassword"),
-        WHEPICEServer(urls: ["turns:a"], username: "u"),
-        WHEPICEServer(urls: ["stun:b"], credential: "x\"y,z;"),
+        ICEServerDocument(urls: ["stun:stun.example.net"]),
+        ICEServerDocument(urls: ["turn:turn.example.net?transport=udp"], username: "user", credential: "myPassword"),
+        ICEServerDocument(urls: ["turns:a"], username: "u"),
+        ICEServerDocument(urls: ["stun:b"], credential: "x\"y,z;"),
       ])
   }
 
@@ -32,7 +32,7 @@ import Wire
       #"<https://a>; rel="ice-server""#, "<stun:a>", "stun:a; rel=ice-server", "<stun:a", "<>;rel=ice-server", "",
       #"<turn:a>; rel="ice-server"; credential-type="oauth""#, #"<stun:a b>; rel=ice-server"#, "<stun:a>;=;;rel",
       #"<stun:ok>; rel="ice-server"#)
-    #expect(found == [WHEPICEServer(urls: ["stun:ok"])])
+    #expect(found == [ICEServerDocument(urls: ["stun:ok"])])
   }
 
   @Test func serversAreBounded() throws {
@@ -42,8 +42,8 @@ import Wire
 
   @Test func ourOwnServersSurviveTheWay() throws {
     let configured = [
-      WHEPICEServer(urls: ["stun:stun.example.net"]),
-      WHEPICEServer(urls: ["turn:turn.example.net?transport=udp"], username: "u\"1", credential: "p\\w"),
+      ICEServerDocument(urls: ["stun:stun.example.net"]),
+      ICEServerDocument(urls: ["turn:turn.example.net?transport=udp"], username: "u\"1", credential: "p\\w"),
     ]
     var shell = WHEPHarness(WHEPConfiguration(iceServers: configured))
     let response = shell.post()

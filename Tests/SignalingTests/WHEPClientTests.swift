@@ -14,7 +14,7 @@ import Wire
     headers.add("Link", "<stun:stun.example>; rel=\"ice-server\"")
     player.answer(201, headers)
     let answer = try SessionDescription(parsing: WHEPPlayer.answerText())
-    #expect(player.events == [.answered(answer, iceServers: [WHEPICEServer(urls: ["stun:stun.example"])])])
+    #expect(player.events == [.answered(answer, iceServers: [ICEServerDocument(urls: ["stun:stun.example"])])])
     #expect(player.client.isOpen && player.requests.count == 1 && player.client.nextDeadline == nil)
 
     player.perform { $0.leave(now: $1) }

@@ -8,8 +8,8 @@ import Wire
   @Test func anOfferIsAnsweredWithASession() throws {
     var shell = WHEPHarness(
       WHEPConfiguration(iceServers: [
-        WHEPICEServer(urls: ["stun:stun.example.net"]),
-        WHEPICEServer(
+        ICEServerDocument(urls: ["stun:stun.example.net"]),
+        ICEServerDocument(
           urls: ["turn:turn.example.net?transport=udp", "turns:turn.example.net"], username: "u\"1",
           credential: "p\\w\r\nX: y"),
       ]))

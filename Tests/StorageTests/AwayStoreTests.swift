@@ -2,9 +2,10 @@ import Control
 import Foundation
 import Storage
 import Testing
+import Wire
 
 @Suite struct AwayStoreTests {
-  private static let turn = AwayStore.Server(urls: ["turn:a"], username: "u", credential: "c")
+  private static let turn = ICEServerDocument(urls: ["turn:a"], username: "u", credential: "c")
 
   private static func withFile(_ body: (AtomicFile) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
@@ -17,7 +18,7 @@ import Testing
     try Self.withFile { file in
       var store = try AwayStore(file: file)
       try store.remember([Self.turn], meetings: [], of: "a")
-      try store.remember([AwayStore.Server(urls: ["stun:b"], username: nil, credential: nil)], meetings: [], of: "b")
+      try store.remember([ICEServerDocument(urls: ["stun:b"], username: nil, credential: nil)], meetings: [], of: "b")
       let again = try AwayStore(file: file)
       #expect(again.servers(of: "a") == [Self.turn])
       #expect(again.servers(of: "b").map(\.urls) == [["stun:b"]])

@@ -185,13 +185,7 @@ final class MeetingBoard: @unchecked Sendable {
     case .message(let client, let message):
       receive(RoomDelivery(from: client, message: message, place: MeetingPlaceID(number: number)))
     case .iceServers(let servers, let address):
-      entries[number].servers = servers.compactMap { server in
-        let urls = server.urls.compactMap(ICEServerURL.init)
-        guard !urls.isEmpty else { return nil }
-        var lent = ICEServer(urls: urls, username: server.username, credential: server.credential)
-        lent.lender = LendingPlace(address: address)
-        return lent
-      }
+      entries[number].servers = servers.compactMap { ICEServer($0, lender: LendingPlace(address: address)) }
     }
   }
 }

@@ -49,7 +49,7 @@ extension ControlService {
     let age = (MonotonicClock.now - viewer.since).inSeconds
     return ViewerDocument(
       id: viewer.id, name: viewer.name, permissions: viewer.permissions.names,
-      since: (Self.unixTime - age).rounded())
+      since: (MonotonicClock.unixTime - age).rounded())
   }
 
   func hello(for viewer: ViewerSession) -> HelloDocument {
@@ -72,16 +72,15 @@ extension ControlService {
   /// For paired parents: tokens are for players in the home, which are told by WHEP's `Link` fields.
   private func away(for pair: String) -> AwayDocument {
     let timeLeft = viewers.credentials.timeLeft(of: .pair(id: pair))
-    let servers = viewers.servers.servers(for: pair, timeLeft: timeLeft).map {
-      AwayDocument.Server(urls: $0.urls.map(\.description), username: $0.username, credential: $0.credential)
-    }
-    return AwayDocument(iceServers: servers, meetings: meetings.documents(includingAccounts: timeLeft == nil))
+    return AwayDocument(
+      iceServers: viewers.servers.servers(for: pair, timeLeft: timeLeft).map(\.document),
+      meetings: meetings.documents(includingAccounts: timeLeft == nil))
   }
 
   var status: StatusDocument {
     let report = report.report()
     return StatusDocument(
-      name: report.name, id: report.id, version: report.version, time: Self.unixTime,
+      name: report.name, id: report.id, version: report.version, time: MonotonicClock.unixTime,
       uptimeSeconds: report.uptimeSeconds, alarms: report.alarms, state: state.document)
   }
 
@@ -94,16 +93,16 @@ extension ControlService {
     let sent = { (kind: RTPMediaKind) in streams.first { $0.kind == kind }?.packetsSent ?? 0 }
     let latest = streams.first { $0.kind == .video }?.latest
     return HeartbeatDocument(
-      time: Self.unixTime, uptimeSeconds: (MonotonicClock.now - viewers.started).inSeconds.rounded(.down),
+      time: MonotonicClock.unixTime, uptimeSeconds: (MonotonicClock.now - viewers.started).inSeconds.rounded(.down),
       video: .init(
         state: pipeline?.camera.deviceState ?? .off, captured: video.captured, encoded: video.encoded,
         keyFrames: video.keyFrames, sent: sent(.video),
         targetKbps: pipeline?.targetKbps(for: viewer.route.assignment.rendition) ?? 0,
         fault: pipeline?.camera.fault, picture: viewers.picture(of: viewer), rtpTimestamp: latest?.rtpTimestamp,
-        captureTimestamp: latest.map { tenths($0.captureTimestamp) }),
+        captureTimestamp: latest.map { $0.captureTimestamp.tenths }),
       audio: .init(
         state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
-        sent: sent(.audio), levelDb: tenths(audio.levelDb),
+        sent: sent(.audio), levelDb: audio.levelDb.tenths,
         fault: viewers.audio.microphone.fault),
       path: tellsPath ? connection.map { PathDocument($0.path) } : nil)
   }

@@ -31,7 +31,7 @@ extension ControlService {
     let now = MonotonicClock.now
     try hearingPolicy.check(caller, isRunning: hearing.isRunning, now: now)
     hearingPolicy.recordStart(by: caller, now: now)
-    return hearing.begin(unixTime: Self.unixTime)
+    return hearing.begin(unixTime: MonotonicClock.unixTime)
   }
 
   private func caller(_ viewer: ViewerSession) -> ProofPolicy.Caller {
@@ -43,7 +43,7 @@ extension ControlService {
   func startDrill(_ stages: [DrillDocument.Stage], for viewer: ViewerSession) throws(ControlError) -> DrillDocument {
     let (caller, now) = (caller(viewer), MonotonicClock.now)
     try drillPolicy.check(caller, isRunning: drill.isRunning, now: now)
-    let document = try drill.begin(stages, unixTime: Self.unixTime)
+    let document = try drill.begin(stages, unixTime: MonotonicClock.unixTime)
     drillPolicy.recordStart(by: caller, now: now)
     return document
   }
@@ -51,7 +51,7 @@ extension ControlService {
   /// `drill.stop`: whoever is paired may.
   func stopDrill(for viewer: ViewerSession) throws(ControlError) {
     guard viewer.pair != nil else { throw ControlError(.notPermitted, "Only a paired device can end a drill.") }
-    drill.end(by: viewer.name, unixTime: Self.unixTime)
+    drill.end(by: viewer.name, unixTime: MonotonicClock.unixTime)
   }
 
   /// Tells how a proof stands; what is over becomes an event.

@@ -258,7 +258,7 @@ final class ControlService: @unchecked Sendable {
   // MARK: Notifications
 
   func note(_ kind: EventKind, level: EventLevel? = nil, id: String? = nil, detail: String? = nil) {
-    tell(events.append(kind, level: level, time: Self.unixTime, name: nil, id: id, detail: detail))
+    tell(events.append(kind, level: level, time: MonotonicClock.unixTime, name: nil, id: id, detail: detail))
     recording.heard(kind)
     noted(kind)
   }
@@ -266,7 +266,7 @@ final class ControlService: @unchecked Sendable {
   /// A viewer has done something. It may be told later than done, with others of its kind.
   func note(_ kind: EventKind, by viewer: ViewerSession, id: String?, detail: String? = nil) {
     let entry = actions.add(
-      kind, of: known(viewer), id: id, detail: detail, time: Self.unixTime, now: MonotonicClock.now)
+      kind, of: known(viewer), id: id, detail: detail, time: MonotonicClock.unixTime, now: MonotonicClock.now)
     if let entry { tell(entry) }
     recording.heard(kind)
   }
@@ -279,7 +279,7 @@ final class ControlService: @unchecked Sendable {
     _ kind: EventKind, of viewer: ViewerSession, cause: LeavingCause? = nil, detail: String? = nil
   ) {
     let entry = presence.add(
-      kind, of: known(viewer), cause: cause, detail: detail, time: Self.unixTime, now: MonotonicClock.now)
+      kind, of: known(viewer), cause: cause, detail: detail, time: MonotonicClock.unixTime, now: MonotonicClock.now)
     if let entry { write(entry) }
   }
 
@@ -320,17 +320,17 @@ final class ControlService: @unchecked Sendable {
   func note(_ alarm: AlarmNote, from viewer: ViewerSession) throws(ControlError) {
     try admit(AlarmNote.self, of: viewer)
     let created = viewers.credentials.created(viewer.origin.credential)
-    let alarm = alarm.limited(since: created.map { Double($0.seconds) } ?? 0, now: Self.unixTime)
+    let alarm = alarm.limited(since: created.map { Double($0.seconds) } ?? 0, now: MonotonicClock.unixTime)
     // A player's or a guest's alarm wakes nobody else and makes no recording.
     if isParent(viewer) {
       tell(
         events.append(
-          .alarm, level: alarm.level, time: Self.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
+          .alarm, level: alarm.level, time: MonotonicClock.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
           began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
       recording.heard(.alarm)
     } else {
       let entry = actions.add(
-        .alarm, of: known(viewer), id: alarm.kind, time: Self.unixTime, began: alarm.began,
+        .alarm, of: known(viewer), id: alarm.kind, time: MonotonicClock.unixTime, began: alarm.began,
         acknowledgedAt: alarm.acknowledgedAt, now: MonotonicClock.now)
       if let entry { tell(entry) }
     }
@@ -398,7 +398,7 @@ final class ControlService: @unchecked Sendable {
 
   /// The proof of hearing of each day.
   private func testHearing() {
-    let clock = LocalClock(unixSeconds: Self.unixTime)
+    let clock = LocalClock(unixSeconds: MonotonicClock.unixTime)
     let isDue = nightlyTest?.isDue(
       day: clock.dayNumber, minutesOfDay: clock.minutesOfDay, hasListeners: !listeners.isEmpty, now: MonotonicClock.now)
     if isDue == true { _ = try? beginHearing(by: .owner) }
@@ -406,7 +406,7 @@ final class ControlService: @unchecked Sendable {
 
   private func tellLevel() {
     guard viewers.registry.all.contains(where: { $0.controlChannel != nil }) else { return }
-    let level = LevelDocument(levelDb: tenths(viewers.audio.counters.levelDb), time: Self.unixTime)
+    let level = LevelDocument(levelDb: viewers.audio.counters.levelDb.tenths, time: MonotonicClock.unixTime)
     narrowPath.add(level)
     push(.level(level)) { !$0.isOnNarrowPath }
   }
@@ -447,8 +447,6 @@ final class ControlService: @unchecked Sendable {
       try? connection.send(.text(text), on: channel, now: now)
     }
   }
-
-  static var unixTime: Double { Double(MonotonicClock.unixNanoseconds / 1_000_000) / 1000 }
 
   // MARK: Transfers
 
@@ -493,6 +491,3 @@ final class ControlService: @unchecked Sendable {
   /// Small enough that other messages do not wait long behind a transfer.
   private static let maximumBuffered = 128 * 1024
 }
-
-/// To one decimal.
-func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }

@@ -132,7 +132,7 @@ final class DrillService: @unchecked Sendable {
     stop()
     finish(
       DrillDocument(
-        number: drill.number, state: drill.isPassed ? .passed : .failed, time: ControlService.unixTime,
+        number: drill.number, state: drill.isPassed ? .passed : .failed, time: MonotonicClock.unixTime,
         parents: drill.results))
   }
 

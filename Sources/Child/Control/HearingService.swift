@@ -99,7 +99,7 @@ final class HearingService: @unchecked Sendable {
     stop()
     let over = HearingDocument(
       number: test.number, state: test.isHeard ? .heard : .notHeard, way: test.way.rawValue,
-      speaker: document?.speaker, time: ControlService.unixTime,
+      speaker: document?.speaker, time: MonotonicClock.unixTime,
       microphone: test.way == .chirp ? test.microphoneShare != nil : nil,
       parents: test.heardBy.map(\.name), unanswered: unanswered.isEmpty ? nil : unanswered)
     document = over

@@ -49,7 +49,7 @@ final class NightWatch {
         MinuteRecorder.Listener(id: session.id, name: session.name, received: connection.soundPacketsReceivedByPeer))
     }
     let second = recorder.second(
-      unix: ControlService.unixTime, now: now, captured: viewers.audio.counters.captured, listeners: listeners)
+      unix: MonotonicClock.unixTime, now: now, captured: viewers.audio.counters.captured, listeners: listeners)
     var findings = second.minutes.map { Finding.minute($0) }
     if let step = second.clockStep { findings.append(.clockSet(step)) }
     switch unheard.note(isHeard: second.isHeard, now: now) {

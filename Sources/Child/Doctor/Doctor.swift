@@ -71,7 +71,7 @@ public struct Doctor: Sendable {
         listing: FirewallCheck.listing(), files: files))
     looking("Avahi")
     found(await AvahiCheck.run(id: daemon.report?.id))
-    found(ClockCheck.run(unixSeconds: MonotonicClock.unixNanoseconds / 1_000_000_000))
+    found(ClockCheck.run(unixSeconds: MonotonicClock.unixSeconds))
     RoomCheck.run(stateDirectory: stateDirectory, recording: configuration.recording).forEach(found)
     found(MemoryCheck.run(files))
     WirelessCheck.run(files).forEach(found)

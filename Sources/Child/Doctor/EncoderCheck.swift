@@ -64,7 +64,7 @@ enum EncoderCheck {
 
   /// `117`; `2.3` below 10.
   private static func rate(_ value: Double) -> String {
-    value >= 10 ? "\(Int(saturating: value))" : "\((value * 10).rounded() / 10)"
+    value >= 10 ? "\(Int(saturating: value))" : "\(value.tenths)"
   }
 
   // Sizes that cameras have, of both shapes; widths that rpicam-vid takes, too.

@@ -49,7 +49,7 @@ public enum ReadinessCheck {
     let what = "certificate \(files.certificate)"
     do {
       let validity = try NodeTLS.context(files).validity
-      let now = MonotonicClock.unixNanoseconds / 1_000_000_000
+      let now = MonotonicClock.unixSeconds
       guard let term = validity.map({ CertificateTerm($0, now: now) }) else {
         return Finding(what, .problem, "its dates cannot be read")
       }

@@ -133,9 +133,7 @@ final class Routes: @unchecked Sendable {
       let complete = { [weak self] (result: Result<SessionDescription, Problem>) in
         guard let self else { return }
         let timeLeft = token.map { self.viewers.credentials.timeLeft(of: .token(id: $0.id)) } ?? .zero
-        whep.iceServers = viewers.servers.servers(for: token?.id ?? "viewer", timeLeft: timeLeft).map { server in
-          WHEPICEServer(urls: server.urls.map(\.description), username: server.username, credential: server.credential)
-        }
+        whep.iceServers = viewers.servers.servers(for: token?.id ?? "viewer", timeLeft: timeLeft).map(\.document)
         respond(whep.completeCreate(creation.session, result))
       }
       switch create(creation, token: token, isFromLoopback: request.isFromLoopback, reach: reach) {

@@ -78,7 +78,7 @@ final class HealthMonitor: @unchecked Sendable {
     let loop = loop
     _ = WorkerThread(name: "health") {
       var probe = probe
-      let conditions = probe.run(unixSeconds: MonotonicClock.unixNanoseconds / 1_000_000_000)
+      let conditions = probe.run(unixSeconds: MonotonicClock.unixSeconds)
       loop.execute { [probe] in bound.value.found(conditions, probe) }
     }
   }

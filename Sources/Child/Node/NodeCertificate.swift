@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import SecureTransport
 internal import Storage
+internal import Wire
 
 /// The node's own root certificate, which a family may install on its phones, and the certificates for HTTPS that it issues.
 ///
@@ -12,9 +13,7 @@ struct NodeCertificate: Sendable {
   var der: [UInt8] { root.certificate.der }
   /// SHA-256 over it, as devices show it: `AB:CD:…`.
   var fingerprint: String {
-    root.certificate.sha256.map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }.joined(separator: ":")
+    root.certificate.sha256.hexadecimal(uppercase: true, separator: ":")
   }
   /// Names and addresses for which it is good.
   var hosts: [String] { root.names + root.addresses.map { "\($0)" } }
@@ -120,7 +119,7 @@ struct NodeCertificate: Sendable {
   /// Two UUIDs that are the same each time.
   private static func identifiers(_ hash: [UInt8]) -> (String, String) {
     func uuid(_ bytes: ArraySlice<UInt8>) -> String {
-      let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+      let digits = bytes.hexadecimal(uppercase: true)
       let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
       return parts.map { String(digits.dropFirst($0.lowerBound).prefix($0.count)) }.joined(separator: "-")
     }

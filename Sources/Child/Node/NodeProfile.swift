@@ -1,6 +1,5 @@
 internal import Frames
 internal import Identity
-internal import Messages
 internal import NIOCore
 internal import Pairing
 internal import PeerConnection
@@ -45,7 +44,7 @@ struct NodeProfile: Sendable {
   /// Signs messages sent through a room.
   func signedEnvelope() -> SignedEnvelope {
     SignedEnvelope(
-      id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON())
+      id: identity.id, signer: identity, verifier: PairingPrimitives())
   }
 
   /// The proof to a room server elsewhere that the room with our id is ours.

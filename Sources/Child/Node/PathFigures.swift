@@ -6,9 +6,9 @@ extension PathDocument {
   init(_ path: RTPPathStatistics) {
     self.init(
       estimateKbps: Int(saturating: path.estimate / 1000), targetKbps: Int(saturating: path.target / 1000),
-      queueMs: path.standingQueue.map { hundredths($0.inSeconds * 1000) }, probesSent: path.probesSent,
-      probesSucceeded: path.probesSucceeded, roundTripMs: path.roundTripTime.map { hundredths($0.inSeconds * 1000) },
-      lossPercent: hundredths(path.fractionLost * 100), soundCopies: path.soundCopies, isCongested: path.isCongested)
+      queueMs: path.standingQueue.map { ($0.inSeconds * 1000).hundredths }, probesSent: path.probesSent,
+      probesSucceeded: path.probesSucceeded, roundTripMs: path.roundTripTime.map { ($0.inSeconds * 1000).hundredths },
+      lossPercent: (path.fractionLost * 100).hundredths, soundCopies: path.soundCopies, isCongested: path.isCongested)
   }
 }
 
@@ -20,7 +20,7 @@ extension StatusReport.Viewer {
     if path.targetKbps < path.estimateKbps { parts[0] += " (\(path.targetKbps) now)" }
     if let queue = path.queueMs { parts.append("queue \(whole(queue)) ms") }
     if let time = path.roundTripMs { parts.append("round trip \(whole(time)) ms") }
-    parts.append("\((path.lossPercent * 10).rounded() / 10) % lost")
+    parts.append("\(path.lossPercent.tenths) % lost")
     parts.append("probes \(path.probesSucceeded) of \(path.probesSent)")
     if path.soundCopies > 0 { parts.append("sound sent \(path.soundCopies + 1) times") }
     if path.isCongested { parts.append("congested") }
@@ -29,4 +29,3 @@ extension StatusReport.Viewer {
 }
 
 private func whole(_ value: Double) -> Int { Int(saturating: value.rounded()) }
-private func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }

@@ -188,7 +188,7 @@ final class ServerCertificate: @unchecked Sendable {
     }
   }
 
-  private var now: Int64 { MonotonicClock.unixNanoseconds / 1_000_000_000 }
+  private var now: Int64 { MonotonicClock.unixSeconds }
 
   /// Once a day.
   private func warnOfTheEnd(_ tls: ChildConfiguration.TLSFiles) {

@@ -104,7 +104,7 @@ final class StatusReporter: Sendable {
     let contactTrouble = self.pushes.contactTrouble
     if let contactTrouble { alarms.append("Pushed alarms: \(contactTrouble)") }
     return StatusReport(
-      name: name, id: id, version: ChildNode.version, uptimeSeconds: tenths((MonotonicClock.now - started).inSeconds),
+      name: name, id: id, version: ChildNode.version, uptimeSeconds: (MonotonicClock.now - started).inSeconds.tenths,
       port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
       speaker: speaker, viewers: viewers.registry.byAge.map(viewer),
       datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams),
@@ -120,12 +120,12 @@ final class StatusReporter: Sendable {
       captured: counters.captured, encoded: counters.encoded, keyFrames: counters.keyFrames,
       dropped: relay.droppedFrames(ofCamera: index), targetKbps: video.targetKbps,
       encodeMilliseconds: counters.encoded == 0
-        ? nil : hundredths(Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6),
+        ? nil : (Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6).hundredths,
       encoderSpeed: counters.speed)
     (camera.damaged, camera.damagedPercent) = (video.damage.dropped, video.damage.percent)
     camera.renditions = renditions(index, video)
     camera.night = night?.isNight
-    camera.brightness = night?.brightness.map(hundredths)
+    camera.brightness = night?.brightness.map(\.hundredths)
     camera.infrared = night?.infrared?.rawValue
     switch video.camera {
     case .off, .opening: break
@@ -133,7 +133,7 @@ final class StatusReporter: Sendable {
       camera.detail = info.name
       camera.width = info.width
       camera.height = info.height
-      camera.framesPerSecond = hundredths(info.framesPerSecond)
+      camera.framesPerSecond = info.framesPerSecond.hundredths
       camera.pixelFormat = info.pixelFormat
       if !info.controlProblems.isEmpty { camera.controlProblems = info.controlProblems }
       if !info.remarks.isEmpty { camera.remarks = info.remarks }
@@ -170,7 +170,7 @@ final class StatusReporter: Sendable {
     var microphone = StatusReport.Microphone(
       device: "\(audio.device)", state: audio.microphone.deviceState.rawValue, detail: detail,
       captured: counters.captured,
-      encoded: counters.encoded, levelDb: tenths(counters.levelDb))
+      encoded: counters.encoded, levelDb: counters.levelDb.tenths)
     if case .running(let info) = audio.microphone {
       (microphone.sampleRate, microphone.measuredRate) = (info.sampleRate, info.measuredRate)
       if !info.remarks.isEmpty { microphone.remarks = info.remarks }
@@ -196,9 +196,9 @@ final class StatusReporter: Sendable {
     let picture = viewers.picture(of: viewer)
     return StatusReport.Viewer(
       name: viewer.name, state: connection?.state.rawValue ?? "closed", permissions: viewer.permissions.names,
-      seconds: tenths((MonotonicClock.now - viewer.since).inSeconds),
+      seconds: (MonotonicClock.now - viewer.since).inSeconds.tenths,
       candidatePair: statistics?.selectedCandidatePair.map(\.text),
-      roundTripMs: statistics?.currentRoundTripTime.map { hundredths($0 * 1000) },
+      roundTripMs: statistics?.currentRoundTripTime.map { ($0 * 1000).hundredths },
       bytesSent: statistics?.bytesSent ?? 0, packetsSent: statistics?.packetsSent ?? 0,
       packetsRetransmitted: streams.reduce(0) { $0 + $1.retransmittedPacketsSent },
       fractionLost: streams.compactMap(\.fractionLost).max(),
@@ -208,5 +208,3 @@ final class StatusReporter: Sendable {
       path: statistics.map { PathDocument($0.path) })
   }
 }
-
-private func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }

@@ -100,7 +100,7 @@ private struct BrowserRequest: NotifierRequest {
       guard
         let request = PushRequest(
           notification, child: sender.child, to: subscription, contact: contact,
-          unixTime: MonotonicClock.unixNanoseconds / 1_000_000_000, random: PushRandom(using: &generator),
+          unixTime: MonotonicClock.unixSeconds, random: PushRandom(using: &generator),
           signer: sender.key, crypto: WebPushPrimitives())
       else { continue }
       return HTTPClientRequest(

@@ -111,7 +111,7 @@ final class Notifier: @unchecked Sendable {
     let promise = loop.makePromise(of: NotifyTests.Row.self)
     loop.execute {
       let began = MonotonicClock.now
-      let message = Notification.test(time: ControlService.unixTime)
+      let message = Notification.test(time: MonotonicClock.unixTime)
       var key: ObjectIdentifier?
       let test = NotifierDelivery(message, loop: self.loop) { outcome in
         if let key { self.tests[key] = nil }

@@ -20,7 +20,7 @@ final class ExpiryClock: @unchecked Sendable {
     var isSynchronized: @Sendable () -> Bool = { false }
 
     static let system = Source(
-      system: { UnixTime(seconds: Int64(MonotonicClock.unixNanoseconds / 1_000_000_000)) },
+      system: { UnixTime(seconds: MonotonicClock.unixSeconds) },
       monotonic: { MonotonicClock.now },
       // The service may not ask the kernel (ProtectClock=); then systemd-timesyncd's file says it.
       isSynchronized: {

@@ -1,6 +1,5 @@
 internal import Frames
 internal import Logging
-internal import Messages
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

@@ -13,6 +13,12 @@ public enum MonotonicClock {
     read(CLOCK_REALTIME)
   }
 
+  /// Whole seconds since 1970-01-01 UTC.
+  public static var unixSeconds: Int64 { unixNanoseconds / 1_000_000_000 }
+
+  /// Seconds since 1970-01-01 UTC, to the millisecond: as documents carry times.
+  public static var unixTime: Double { Double(unixNanoseconds / 1_000_000) / 1000 }
+
   /// The two clocks, read together.
   public static var wallClockReference: WallClockReference {
     WallClockReference(instant: now, unixNanoseconds: unixNanoseconds)

@@ -1,13 +1,14 @@
 public import Control
 public import NIOCore
 internal import Signaling
+internal import Wire
 
 extension MeetingPlace {
   /// From what a child has told; nil for a place of a later version, or one that cannot be read.
   public init?(_ document: MeetingDocument) {
     switch (document.kind, document.url) {
     case ("rendezvous", let url?):
-      let place = RendezvousPlace(url: url, keySHA256: document.keySHA256.flatMap(Self.bytes))
+      let place = RendezvousPlace(url: url, keySHA256: document.keySHA256.flatMap { [UInt8](hexadecimal: $0) })
       guard place.serverName != nil else { return nil }
       self = .rendezvous(place)
     case ("mqtt", let url?):
@@ -36,7 +37,7 @@ extension MeetingPlace {
   public var document: MeetingDocument {
     switch self {
     case .rendezvous(let place):
-      return MeetingDocument(kind: "rendezvous", url: place.url, keySHA256: place.keySHA256.map(Self.hexadecimal))
+      return MeetingDocument(kind: "rendezvous", url: place.url, keySHA256: place.keySHA256.map { $0.hexadecimal() })
     case .mqtt(let place):
       var document = MeetingDocument(kind: "mqtt", url: place.url)
       document.username = place.username
@@ -96,16 +97,6 @@ extension MeetingPlace {
     let machine = MeetingLinkMachine(
       timing, child: child, client: client, random: SystemRandomNumberGenerator())
     return MeetingLink(transport, at: self, machine, eventLoop: eventLoop)
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-  }
-
-  private static func bytes(_ text: String) -> [UInt8]? {
-    let digits = text.compactMap(\.hexDigitValue)
-    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
 }
 

@@ -53,17 +53,17 @@ public struct LinkFigures: Encodable, Hashable, Sendable {
   init() {}
 
   init(seconds: Double, pings: [Ping], unanswered: Int, watched: WatchStatistics?) {
-    self.seconds = Self.tenths(seconds)
+    self.seconds = seconds.tenths
     self.pings = pings.count
     self.unanswered = unanswered
     let sorted = pings.sorted { $0.roundTripMs < $1.roundTripMs }
     if let first = sorted.first, let last = sorted.last {
       let at = { (share: Double) in sorted[Int(saturating: share * Double(sorted.count - 1))].roundTripMs }
       let median = at(0.5)
-      roundTripMs = RoundTrip(p50: Self.tenths(median), p95: Self.tenths(at(0.95)), max: Self.tenths(last.roundTripMs))
+      roundTripMs = RoundTrip(p50: median.tenths, p95: at(0.95).tenths, max: last.roundTripMs.tenths)
       spikes = sorted.filter { $0.roundTripMs > median + Self.spike }.count
       // The fastest ping was delayed least, so its midpoint is the most accurate.
-      clockAheadMs = abs(first.clockAheadMs) <= first.roundTripMs / 2 ? 0 : Self.tenths(first.clockAheadMs)
+      clockAheadMs = abs(first.clockAheadMs) <= first.roundTripMs / 2 ? 0 : first.clockAheadMs.tenths
     }
     guard let watched else { return }
     packetsReceived = watched.packetsReceived
@@ -94,8 +94,6 @@ public struct LinkFigures: Encodable, Hashable, Sendable {
     let processing = max(0, (watched.latencyEstimateMs ?? 0) - (watched.roundTripMs ?? 0) / 2)
     let isLossy = (lostPercent ?? 0) > LinkQuality.loss.good
     let network = isLossy ? roundTripMs.p50 * 1.5 : roundTripMs.p95 / 2
-    return Self.tenths(network + processing + 2 * 1000 / watched.framesPerSecond)
+    return (network + processing + 2 * 1000 / watched.framesPerSecond).tenths
   }
-
-  private static func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 }

@@ -59,7 +59,7 @@ public struct LinkQuality: Hashable, Sendable {
     if let trip = figures.roundTripMs {
       add(
         "round trip", Self.grade(trip.p50, Self.roundTrip),
-        "\(Self.text(trip.p50)) ms, at worst \(Self.text(trip.max)) ms (\(figures.pings) pings)", Self.traffic)
+        "\(trip.p50.tenths.shortText) ms, at worst \(trip.max.tenths.shortText) ms (\(figures.pings) pings)", Self.traffic)
       let share = Double(figures.spikes + figures.unanswered) / Double(max(1, figures.pings + figures.unanswered))
       var text = figures.spikes == 0 ? "none" : "\(figures.spikes) of \(figures.pings) answers came 150 ms late or more"
       if figures.unanswered > 0 { text += ", \(figures.unanswered) did not arrive" }
@@ -72,7 +72,7 @@ public struct LinkQuality: Hashable, Sendable {
     if let lost = figures.lostPercent {
       add(
         "loss", Self.grade(lost, Self.loss),
-        "\(Self.text(lost)) % of \(figures.packetsReceived) packets, \(figures.packetsRecovered) recovered",
+        "\(lost.tenths.shortText) % of \(figures.packetsReceived) packets, \(figures.packetsRecovered) recovered",
         Self.closer)
     }
     if wantsPicture {
@@ -80,7 +80,7 @@ public struct LinkQuality: Hashable, Sendable {
         let share = figures.freezeMs / 1000 / max(1, figures.seconds)
         let stalls =
           figures.freezeCount == 0
-          ? "no freeze" : "\(figures.freezeCount) freezes, \(Self.text(figures.freezeMs / 1000)) s in all"
+          ? "no freeze" : "\(figures.freezeCount) freezes, \((figures.freezeMs / 1000).tenths.shortText) s in all"
         add(
           "picture", Self.grade(share, Self.freezes),
           "\(width)x\(height), \(Int(saturating: rate)) a second, \(stalls)",
@@ -92,7 +92,7 @@ public struct LinkQuality: Hashable, Sendable {
     if wantsSound {
       if let concealed = figures.concealedPercent {
         add(
-          "sound", Self.grade(concealed, Self.concealed), "\(Self.text(concealed)) % was lost and concealed",
+          "sound", Self.grade(concealed, Self.concealed), "\(concealed.tenths.shortText) % was lost and concealed",
           Self.closer)
       } else {
         add("sound", .nothing, "none arrived", "sudo cradle-child doctor   # on the baby unit")
@@ -108,7 +108,7 @@ public struct LinkQuality: Hashable, Sendable {
 
   private static func summary(_ grade: Grade, _ figures: LinkFigures) -> String {
     // Rounded up: better than promising too much.
-    let behind = figures.behindMs.map { "picture about \(text(max(1, ($0 / 100).rounded(.up)) / 10)) s behind" }
+    let behind = figures.behindMs.map { "picture about \((max(1, ($0 / 100).rounded(.up)) / 10).shortText) s behind" }
     switch grade {
     case .good: return "Good: " + (behind ?? "commands and sound get through at once") + ", without gaps."
     case .usable: return "Usable: " + (behind.map { $0 + ", " } ?? "") + "with occasional gaps."
@@ -121,11 +121,5 @@ public struct LinkQuality: Hashable, Sendable {
 
   private static func grade(_ value: Double, _ limits: (good: Double, usable: Double)) -> Grade {
     value <= limits.good ? .good : value <= limits.usable ? .usable : .poor
-  }
-
-  /// `3`, `0.4`.
-  private static func text(_ value: Double) -> String {
-    let tenths = (value * 10).rounded() / 10
-    return tenths == tenths.rounded() ? "\(Int(saturating: tenths))" : "\(tenths)"
   }
 }

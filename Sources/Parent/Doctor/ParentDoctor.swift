@@ -87,7 +87,7 @@ public struct ParentDoctor: Sendable {
 
   private func machine() -> [Finding] {
     KeyFileCheck.run(directory: state.path, names: ["identity.pem", "pairs.json"], user: geteuid(), files: files)
-      + [speaker(), ClockCheck.run(unixSeconds: MonotonicClock.unixNanoseconds / 1_000_000_000)]
+      + [speaker(), ClockCheck.run(unixSeconds: MonotonicClock.unixSeconds)]
       + WirelessCheck.run(files)
   }
 

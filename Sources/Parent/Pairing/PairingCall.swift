@@ -1,5 +1,4 @@
 internal import Identity
-internal import Messages
 internal import NIOHTTP1
 public import Pairing
 internal import Server

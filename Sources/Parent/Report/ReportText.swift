@@ -38,7 +38,7 @@ extension ReportDocument {
   private static func share(_ part: Int, of whole: Int) -> String {
     let percent = Double(part) * 100 / Double(max(1, whole))
     // 99.96 % is not the whole night.
-    let tenths = part == whole ? 100 : min(99.9, (percent * 10).rounded() / 10)
+    let tenths = part == whole ? 100 : min(99.9, percent.tenths)
     return "\(length(part)), \(tenths) %"
   }
 }

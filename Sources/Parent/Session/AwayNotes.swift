@@ -33,7 +33,7 @@ final class AwayNotes: Sendable {
     let store = try? state.away()
     known = Mutex(
       Known(
-        servers: (store?.servers(of: child) ?? []).compactMap(ICEServer.init),
+        servers: (store?.servers(of: child) ?? []).compactMap { ICEServer($0) },
         meetings: (store?.meetings(of: child) ?? []).compactMap(MeetingPlace.init),
         addresses: (store?.addresses(of: child) ?? []).compactMap(ChildAddress.init),
         metFrom: store?.metFrom(of: child).flatMap(IPAddress.init)))
@@ -49,10 +49,8 @@ final class AwayNotes: Sendable {
 
   /// Takes over what the child tells now.
   func follow(_ document: AwayDocument) {
-    let servers = document.iceServers.map {
-      AwayStore.Server(urls: $0.urls, username: $0.username, credential: $0.credential)
-    }
-    let usable = servers.compactMap(ICEServer.init)
+    let servers = document.iceServers
+    let usable = servers.compactMap { ICEServer($0) }
     let told = document.meetings ?? []
     let meetings = told.compactMap(MeetingPlace.init)
     let isNew = known.withLock { known in
@@ -111,18 +109,5 @@ final class AwayNotes: Sendable {
   private func write(_ change: @escaping @Sendable (inout AwayStore) throws -> Void) {
     let state = state
     writes.add { try? state.changeAway(change) }
-  }
-}
-
-extension ICEServer {
-  init?(_ stored: AwayStore.Server) {
-    self.init(stored.urls, stored.username, stored.credential)
-  }
-
-  /// Nil if none of its addresses can be read: a later version may name others.
-  init?(_ urls: [String], _ username: String?, _ credential: String?) {
-    let urls = urls.compactMap(ICEServerURL.init)
-    guard !urls.isEmpty else { return nil }
-    self.init(urls: urls, username: username, credential: credential)
   }
 }

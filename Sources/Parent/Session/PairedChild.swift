@@ -1,6 +1,5 @@
 internal import Frames
 internal import Identity
-internal import Messages
 public import Pairing
 internal import SecureTransport
 internal import Server
@@ -35,7 +34,7 @@ public struct PairedChild: Sendable {
   func makeSession() -> PairedParentSession {
     PairedParentSession(
       envelope: SignedEnvelope(
-        id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON()),
+        id: identity.id, signer: identity, verifier: PairingPrimitives()),
       child: PairedPeer(id: record.id, publicKeySPKI: record.publicKey, permissions: record.permissions),
       wallClock: MonotonicClock.wallClockReference, random: SystemRandomNumberGenerator())
   }
@@ -90,5 +89,5 @@ public struct PairedChild: Sendable {
 
 extension UnixTime {
   /// The wall clock.
-  static var now: UnixTime { UnixTime(seconds: Int64(MonotonicClock.unixNanoseconds / 1_000_000_000)) }
+  static var now: UnixTime { UnixTime(seconds: MonotonicClock.unixSeconds) }
 }

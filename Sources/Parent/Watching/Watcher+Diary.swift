@@ -6,7 +6,7 @@ internal import NIOCore
 // Alarms that rang here become events of the child, once there is a link.
 extension Watcher {
   func keep(_ report: Alarm.Report?) {
-    let unix = Double(MonotonicClock.unixNanoseconds / 1_000_000) / 1000
+    let unix = MonotonicClock.unixTime
     diary.note(report, unix: unix, now: MonotonicClock.now)
     tellAlarms()
   }

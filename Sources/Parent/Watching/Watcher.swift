@@ -205,7 +205,7 @@ public final class Watcher: @unchecked Sendable {
     return last ?? WatchStatistics(state: .ended)
   }
 
-  static func seconds(_ duration: Duration) -> Double { (duration.inSeconds * 10).rounded() / 10 }
+  static func seconds(_ duration: Duration) -> Double { duration.inSeconds.tenths }
 
   // MARK: The link
 
@@ -395,7 +395,7 @@ public final class Watcher: @unchecked Sendable {
         kind: $0.kind.rawValue, level: $0.level.rawValue,
         sinceMs: Int(saturating: (MonotonicClock.now - $0.since).inMilliseconds), acknowledged: $0.isAcknowledged)
     }
-    result.timeToFirstFrameMs = picture.firstPicture.map { Self.tenths(($0 - began).inMilliseconds) }
+    result.timeToFirstFrameMs = picture.firstPicture.map { ($0 - began).inMilliseconds.tenths }
     result.framesDecoded = picture.framesDecoded
     if picture.width > 0 {
       result.width = picture.width
@@ -403,7 +403,7 @@ public final class Watcher: @unchecked Sendable {
       result.codec = "VP8"
     }
     result.freezeCount = picture.freezeCount
-    result.freezeMs = Self.tenths(picture.freezeDuration.inMilliseconds)
+    result.freezeMs = picture.freezeDuration.inMilliseconds.tenths
     let latency = isWhole ? picture.latency : picture.recentLatency
     if let p50 = latency.percentile(0.5), let p95 = latency.percentile(0.95) {
       result.latencyMs = WatchStatistics.Latency(p50: p50, p95: p95)
@@ -413,7 +413,7 @@ public final class Watcher: @unchecked Sendable {
       result.lipSyncMs = WatchStatistics.LipSync(p50: median, p95: extent)
     }
     let sound = audio.current
-    if options.wantsAudio { result.audioLevelDb = Self.tenths(sound.levelDb) }
+    if options.wantsAudio { result.audioLevelDb = sound.levelDb.tenths }
     if options.vox != nil { result.isVoxOpen = sound.isOpen }
     fill(&result, from: connection, picture: picture, now: now, isWhole: isWhole)
     return result
@@ -435,13 +435,13 @@ public final class Watcher: @unchecked Sendable {
     let seconds = max(0.001, (now - before.time).inSeconds)
     // After a reconnect the counters start at zero.
     let rate = { (now: UInt64, before: UInt64) in Double(now >= before ? now - before : now) / seconds }
-    result.framesPerSecond = Self.tenths(rate(sample.frames, before.frames))
-    result.videoKbps = Self.tenths(rate(sample.videoBytes, before.videoBytes) * 8 / 1000)
-    result.audioKbps = Self.tenths(rate(sample.audioBytes, before.audioBytes) * 8 / 1000)
+    result.framesPerSecond = rate(sample.frames, before.frames).tenths
+    result.videoKbps = (rate(sample.videoBytes, before.videoBytes) * 8 / 1000).tenths
+    result.audioKbps = (rate(sample.audioBytes, before.audioBytes) * 8 / 1000).tenths
     result.packetsReceived = streams.reduce(0) { $0 + $1.packetsReceived }
     result.packetsLost = streams.reduce(0) { $0 + $1.packetsLost }
     result.packetsRecovered = streams.reduce(0) { $0 + $1.retransmittedPacketsReceived }
-    result.jitterMs = (videoStream ?? audioStream).map { Self.tenths($0.jitter * 1000) }
+    result.jitterMs = (videoStream ?? audioStream).map { ($0.jitter * 1000).tenths }
     if let sound = audioStream?.audio, sound.totalSamplesReceived > 0 {
       let share = Double(sound.concealedSamples) / Double(sound.totalSamplesReceived)
       result.concealedPercent = (share * 10_000).rounded() / 100
@@ -449,12 +449,11 @@ public final class Watcher: @unchecked Sendable {
     // By RTCP each second; ICE, which asks every few seconds, where the child does not answer.
     let reported = streams.lazy.compactMap(\.roundTrips.roundTripTime).first
     let roundTrip = (reported ?? connection?.currentRoundTripTime).map { $0 * 1000 }
-    result.roundTripMs = roundTrip.map(Self.tenths)
+    result.roundTripMs = roundTrip.map(\.tenths)
     if let age = (isWhole ? picture.age : picture.recentAge).percentile(0.5) {
       result.latencyEstimateMs = Double(age)
     } else if picture.framesDecoded > 0, let roundTrip {
-      result.latencyEstimateMs = Self.tenths(
-        roundTrip / 2 + picture.processing.inMilliseconds / Double(picture.framesDecoded))
+      result.latencyEstimateMs = (roundTrip / 2 + picture.processing.inMilliseconds / Double(picture.framesDecoded)).tenths
     }
     if let pair = connection?.selectedCandidatePair {
       result.relayed = pair.isRelayed
@@ -463,6 +462,4 @@ public final class Watcher: @unchecked Sendable {
       result.candidatePair?.local.relayProtocol = hub.relayProtocol(of: pair.localAddress)
     }
   }
-
-  private static func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 }

@@ -1,3 +1,5 @@
+public import Wire
+
 /// `hello`, the first message on an open channel.
 public struct HelloDocument: Codable, Hashable, Sendable {
   public var name: String
@@ -34,26 +36,12 @@ public struct HelloDocument: Codable, Hashable, Sendable {
 
 /// What a parent needs to reach the child from outside the home.
 public struct AwayDocument: Codable, Hashable, Sendable {
-  /// A STUN or TURN server, as W3C RTCIceServer.
-  public struct Server: Codable, Hashable, Sendable {
-    /// RFC 7064 and RFC 7065.
-    public var urls: [String]
-    public var username: String?
-    public var credential: String?
-
-    public init(urls: [String], username: String? = nil, credential: String? = nil) {
-      self.urls = urls
-      self.username = username
-      self.credential = credential
-    }
-  }
-
   /// In order of preference.
-  public var iceServers: [Server]
+  public var iceServers: [ICEServerDocument]
   /// Where the child is met; nil from a child of an earlier version.
   public var meetings: [MeetingDocument]?
 
-  public init(iceServers: [Server], meetings: [MeetingDocument]? = nil) {
+  public init(iceServers: [ICEServerDocument], meetings: [MeetingDocument]? = nil) {
     self.iceServers = iceServers
     self.meetings = meetings
   }

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Wire
 
 /// The body of a notifier's request: text in which `{kind}`, `{text}` and so on stand for an event's fields.
 public struct NotificationTemplate: Hashable, Sendable {
@@ -126,7 +127,7 @@ public struct NotificationTemplate: Hashable, Sendable {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
       String(Unicode.Scalar(byte))
-    default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    default: "%" + [byte].hexadecimal(uppercase: true)
     }
   }
 }

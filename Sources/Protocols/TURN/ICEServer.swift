@@ -1,3 +1,5 @@
+public import Wire
+
 /// A STUN or TURN server and the credentials for it, like a browser's RTCIceServer.
 public struct ICEServer: Sendable, Hashable {
   /// 1...8 addresses of the same server.
@@ -21,6 +23,21 @@ public struct ICEServer: Sendable, Hashable {
       time > 1_000_000_000
     else { return nil }
     return time
+  }
+}
+
+extension ICEServer {
+  /// Nil if none of the addresses can be read.
+  public init?(_ document: ICEServerDocument, lender: LendingPlace? = nil) {
+    urls = document.urls.compactMap(ICEServerURL.init)
+    username = document.username
+    credential = document.credential
+    self.lender = lender
+    guard !urls.isEmpty else { return nil }
+  }
+
+  public var document: ICEServerDocument {
+    ICEServerDocument(urls: urls.map(\.description), username: username, credential: credential)
   }
 }
 

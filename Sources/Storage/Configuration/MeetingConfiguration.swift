@@ -153,8 +153,6 @@ extension ChildConfiguration {
   }
 
   private static func sha256(_ text: String) -> [UInt8]? {
-    let digits = text.compactMap(\.hexDigitValue)
-    guard digits.count == 64, text.count == 64 else { return nil }
-    return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    [UInt8](hexadecimal: text).flatMap { $0.count == 32 ? $0 : nil }
   }
 }

@@ -82,7 +82,7 @@ struct Screenshot: AsyncParsableCommand {
 
   /// `Nursery-20261121-205207.jpg`; other characters are replaced, so that a name cannot lead out of this directory.
   static func fileName(_ name: String) -> String {
-    let time = LocalTime.compact(unixSeconds: Double(MonotonicClock.unixNanoseconds) / 1e9)
+    let time = LocalTime.compact(unixSeconds: MonotonicClock.unixTime)
     return "\(plain(name))-\(time).jpg"
   }
 

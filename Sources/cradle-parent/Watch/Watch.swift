@@ -278,11 +278,7 @@ struct Watch: AsyncParsableCommand {
   private func trust(for origin: HTTPOrigin) throws -> HTTPTrust {
     if verify || origin.scheme == .http { return .system }
     if let fingerprint {
-      let digits = fingerprint.filter { $0 != ":" }
-      let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { offset in
-        UInt8(digits.dropFirst(offset).prefix(2), radix: 16)
-      }
-      guard bytes.count == 32, digits.count == 64 else {
+      guard let bytes = [UInt8](hexadecimal: fingerprint.filter { $0 != ":" }), bytes.count == 32 else {
         throw Failure.badConfiguration("--fingerprint has 64 hexadecimal digits")
       }
       return .pinnedKey(sha256: bytes)

@@ -3,6 +3,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import SecureTransport
+internal import Wire
 
 /// Why a request got no response.
 public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -46,7 +47,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case .timedOut(.connecting): "no connection in time"
     case .timedOut(.responding): "no response in time"
     case .certificateNotTrusted(let sha256):
-      "the server's certificate is not trusted" + (sha256.map { "; its SHA-256 is \(Self.hexadecimal($0))" } ?? "")
+      "the server's certificate is not trusted" + (sha256.map { "; its SHA-256 is \($0.hexadecimal(uppercase: true, separator: ":"))" } ?? "")
     case .tls(let reason): "TLS failed: \(reason)"
     case .handshakeEnded: "TLS failed: the server ended the connection during the handshake"
     case .connectionLost: "the connection was lost"
@@ -55,12 +56,6 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case .tooManyRequests: "too many requests are waiting"
     case .closed: "the client is closed"
     }
-  }
-
-  /// Hexadecimal pairs separated by colons, as other programs print fingerprints.
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }
-      .joined(separator: ":")
   }
 }
 

@@ -1,4 +1,3 @@
-internal import Messages
 public import NIOCore
 public import Signaling
 public import Wire

@@ -36,8 +36,6 @@ public enum IdentityKey {
 
   /// The same from the digest.
   public static func id(sha256: some Sequence<UInt8>) -> String {
-    sha256.prefix(8).map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+    sha256.prefix(8).hexadecimal()
   }
 }

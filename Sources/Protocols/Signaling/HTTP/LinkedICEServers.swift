@@ -1,16 +1,18 @@
+internal import Wire
+
 // `Link` fields that name STUN and TURN servers. RFC 9725 section 4.6, RFC 8288 section 3.
-extension WHEPICEServer {
+extension ICEServerDocument {
   /// Further ones are ignored.
   static let maximumLinked = 16
 
   /// The servers of all `Link` values, one for each link. Malformed links are skipped: a viewer in the same home needs no
   /// server.
-  static func linked(in values: [String]) -> [WHEPICEServer] {
-    var servers: [WHEPICEServer] = []
+  static func linked(in values: [String]) -> [ICEServerDocument] {
+    var servers: [ICEServerDocument] = []
     for value in values {
       var scanner = LinkScanner(value)
       while servers.count < maximumLinked, let link = scanner.next() {
-        if let server = WHEPICEServer(link) { servers.append(server) }
+        if let server = ICEServerDocument(link) { servers.append(server) }
       }
     }
     return servers

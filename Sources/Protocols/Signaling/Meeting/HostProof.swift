@@ -29,17 +29,14 @@ public struct RoomHosts: Sendable {
   private let children: Set<String>?
   private let verifier: any MessageVerifier
   private let hashes: any Hashes
-  private let format: any SignedMessageFormat
 
   public init(
-    names: Set<String>, children: Set<String>?, verifier: any MessageVerifier, hashes: any Hashes,
-    format: any SignedMessageFormat
+    names: Set<String>, children: Set<String>?, verifier: any MessageVerifier, hashes: any Hashes
   ) {
     self.names = names
     self.children = children
     self.verifier = verifier
     self.hashes = hashes
-    self.format = format
   }
 
   /// Whether a child of this id may have a room here.
@@ -51,8 +48,8 @@ public struct RoomHosts: Sendable {
   func check(_ proof: String, room: String, challenge: String) throws(RoomError) {
     do throws(SignalingRefusal) {
       let form = try SignedCompactForm(parsing: proof)
-      let claim = try format.hostProof(ofPayload: form.payload)
-      guard try format.signer(ofHeader: form.header) == room, claim.child == room,
+      let claim = try SignedMessageJSON.hostProof(ofPayload: form.payload)
+      guard try SignedMessageJSON.signer(ofHeader: form.header) == room, claim.child == room,
         IdentityKey.id(publicKeySPKI: claim.publicKeySPKI, hashes: hashes) == room
       else { throw .wrongSender }
       guard claim.challenge == challenge else { throw .wrongChallenge }
@@ -66,19 +63,5 @@ public struct RoomHosts: Sendable {
     } catch {
       throw RoomError(.refused, "no proof that this is the room's child: \(error)")
     }
-  }
-}
-
-/// A STUN or TURN server, as W3C RTCIceServer.
-public struct RoomICEServer: Codable, Hashable, Sendable {
-  /// RFC 7064 and RFC 7065.
-  public var urls: [String]
-  public var username: String?
-  public var credential: String?
-
-  public init(urls: [String], username: String? = nil, credential: String? = nil) {
-    self.urls = urls
-    self.username = username
-    self.credential = credential
   }
 }

@@ -1,4 +1,5 @@
 public import SDP
+public import Wire
 
 /// How long a parent waits for replies.
 public struct PairedSessionTiming: Sendable {
@@ -22,7 +23,7 @@ public enum PairedParentAction: Hashable, Sendable {
   /// be an old one that the place repeats: the session has ended if nothing comes in it either.
   case replaced
   /// Servers that the meeting place gives us for this session.
-  case iceServers([RoomICEServer])
+  case iceServers([ICEServerDocument])
   /// A candidate of the child (attribute text from `candidate:` on).
   case addCandidate(String, sdpMid: String?)
   /// The child has no more candidates.

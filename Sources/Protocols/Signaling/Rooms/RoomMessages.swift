@@ -1,3 +1,5 @@
+public import Wire
+
 /// What a client asks of the room server. interfaces/wire.md, "Rooms".
 public enum RoomRequest: Hashable, Sendable {
   case register(room: String, client: String)
@@ -18,11 +20,11 @@ public enum RoomReply: Hashable, Sendable {
   case message(RoomDelivery)
   case error(RoomError)
   /// To a host elsewhere: its proof, or its newer presence, is accepted.
-  case proved(iceServers: [RoomICEServer])
+  case proved(iceServers: [ICEServerDocument])
   /// The host's signed presence; nil when the host is not there. Only in rooms whose host is elsewhere.
   case presence(String?)
   /// The host has vouched for this client.
-  case vouched(iceServers: [RoomICEServer])
+  case vouched(iceServers: [ICEServerDocument])
 }
 
 /// The answer to `register`.

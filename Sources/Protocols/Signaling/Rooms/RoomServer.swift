@@ -32,7 +32,7 @@ public struct RoomServer: Sendable {
   /// Who may host a room from elsewhere; nil: nobody.
   private let hosts: RoomHosts?
   /// STUN and TURN servers with credentials for one user; for hosts and for clients that a host has vouched for.
-  private let iceServers: @Sendable (_ borrower: RoomBorrower, _ now: Instant) -> [RoomICEServer]
+  private let iceServers: @Sendable (_ borrower: RoomBorrower, _ now: Instant) -> [ICEServerDocument]
   private var random: any RandomNumberGenerator & Sendable
   private var rate: RateLimiter<RoomConnectionID>
   /// Of hosts elsewhere that have proven their key.
@@ -57,7 +57,7 @@ public struct RoomServer: Sendable {
   /// - Parameter hosts: for a server that many children share.
   public init(
     limits: RoomLimits = RoomLimits(), hosts: RoomHosts? = nil, random: any RandomNumberGenerator & Sendable,
-    iceServers: @escaping @Sendable (_ borrower: RoomBorrower, _ now: Instant) -> [RoomICEServer] = { _, _ in [] }
+    iceServers: @escaping @Sendable (_ borrower: RoomBorrower, _ now: Instant) -> [ICEServerDocument] = { _, _ in [] }
   ) {
     self.limits = limits
     self.hosts = hosts
@@ -393,7 +393,7 @@ public struct RoomServer: Sendable {
 
   private func servers(
     for user: String, in room: String, lifetime: Duration? = nil, now: Instant
-  ) -> [RoomICEServer] {
+  ) -> [ICEServerDocument] {
     iceServers(
       RoomBorrower(user: user, room: room, lifetime: lifetime, hostKnownFor: acquaintances.age(of: room, now: now)), now
     )

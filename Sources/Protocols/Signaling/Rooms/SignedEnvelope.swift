@@ -7,43 +7,22 @@ public protocol MessageVerifier: Sendable {
   func isSignature(_ signature: [UInt8], over message: [UInt8], by publicKey: [UInt8]) -> Bool
 }
 
-/// The JSON within signed messages, which shells read and write.
-public protocol SignedMessageFormat: Sendable {
-  /// The protected header of a message of node `id`: `alg` ES256, and `kid`.
-  func header(id: String) -> [UInt8]
-  /// The `kid` of a protected header. Refuses every other algorithm and every other member: a key or certificate in the
-  /// header would only be the sender's own claim, and `crit` names extensions that are not understood
-  /// (RFC 7515 sections 4.1.3, 4.1.5 and 4.1.11).
-  func signer(ofHeader header: [UInt8]) throws(SignalingRefusal) -> String
-  func payload(_ message: SignedMessage) -> [UInt8]
-  func message(ofPayload payload: [UInt8]) throws(SignalingRefusal) -> SignedMessage
-  func payload(_ presence: Presence) -> [UInt8]
-  func presence(ofPayload payload: [UInt8]) throws(SignalingRefusal) -> Presence
-  func payload(_ proof: HostProof) -> [UInt8]
-  func hostProof(ofPayload payload: [UInt8]) throws(SignalingRefusal) -> HostProof
-}
-
 /// Signs messages of this node and verifies those of others.
 public struct SignedEnvelope: Sendable {
   /// This node's id: 16 lower-case hexadecimal digits.
   public let id: String
   private let signer: any IdentitySigner
   private let verifier: any MessageVerifier
-  private let format: any SignedMessageFormat
 
-  public init(
-    id: String, signer: any IdentitySigner, verifier: any MessageVerifier, format: any SignedMessageFormat
-  ) {
+  public init(id: String, signer: any IdentitySigner, verifier: any MessageVerifier) {
     self.id = id
     self.signer = signer
     self.verifier = verifier
-    self.format = format
   }
 
   /// The message as a compact JWS.
   public func seal(_ message: SignedMessage) -> String {
-    SignedCompactForm.text(
-      header: format.header(id: id), payload: format.payload(message), sign: signer.sign)
+    seal(payload: SignedMessageJSON.payload(message))
   }
 
   /// The message, after verifying the sender's signature. The payload is not parsed before that.
@@ -54,7 +33,7 @@ public struct SignedEnvelope: Sendable {
     _ text: String, key: (_ id: String) throws(SignalingRefusal) -> [UInt8]
   ) throws(SignalingRefusal) -> SignedMessage {
     let form = try SignedCompactForm(parsing: text)
-    let sender = try format.signer(ofHeader: form.header)
+    let sender = try SignedMessageJSON.signer(ofHeader: form.header)
     let key = try key(sender)
     guard verifier.isSignature(form.signature, over: form.signingInput, by: key) else { throw .badSignature }
     return try message(form, from: sender)
@@ -62,12 +41,16 @@ public struct SignedEnvelope: Sendable {
 
   /// Our presence as a compact JWS.
   public func seal(_ presence: Presence) -> String {
-    SignedCompactForm.text(header: format.header(id: id), payload: format.payload(presence), sign: signer.sign)
+    seal(payload: SignedMessageJSON.payload(presence))
   }
 
   /// Our proof as a compact JWS.
   public func seal(_ proof: HostProof) -> String {
-    SignedCompactForm.text(header: format.header(id: id), payload: format.payload(proof), sign: signer.sign)
+    seal(payload: SignedMessageJSON.payload(proof))
+  }
+
+  private func seal(payload: [UInt8]) -> String {
+    SignedCompactForm.text(header: SignedMessageJSON.header(id: id), payload: payload, sign: signer.sign)
   }
 
   /// The presence of a child, after verifying its signature.
@@ -76,11 +59,11 @@ public struct SignedEnvelope: Sendable {
   public func openPresence(_ text: String, of child: PairedPeer) throws(SignalingRefusal) -> Presence {
     guard text.utf8.count <= Presence.maximumBytes else { throw .malformed("over the size limit") }
     let form = try SignedCompactForm(parsing: text)
-    guard try format.signer(ofHeader: form.header) == child.id else { throw .wrongSender }
+    guard try SignedMessageJSON.signer(ofHeader: form.header) == child.id else { throw .wrongSender }
     guard verifier.isSignature(form.signature, over: form.signingInput, by: child.publicKeySPKI) else {
       throw .badSignature
     }
-    let presence = try format.presence(ofPayload: form.payload)
+    let presence = try SignedMessageJSON.presence(ofPayload: form.payload)
     guard presence.child == child.id else { throw .wrongSender }
     return presence
   }
@@ -88,11 +71,11 @@ public struct SignedEnvelope: Sendable {
   /// The unverified content of a message whose key is unknown. To be used for nothing but a refusal.
   func claim(_ text: String) throws(SignalingRefusal) -> SignedMessage {
     let form = try SignedCompactForm(parsing: text)
-    return try message(form, from: format.signer(ofHeader: form.header))
+    return try message(form, from: SignedMessageJSON.signer(ofHeader: form.header))
   }
 
   private func message(_ form: SignedCompactForm, from sender: String) throws(SignalingRefusal) -> SignedMessage {
-    let message = try format.message(ofPayload: form.payload)
+    let message = try SignedMessageJSON.message(ofPayload: form.payload)
     // A message must not be reflected to its sender or forwarded to another node.
     guard message.from == sender else { throw .wrongSender }
     guard message.to == id else { throw .wrongRecipient }

@@ -1,4 +1,5 @@
 public import SDP
+public import Wire
 
 /// Identifies one request until its response.
 public struct WHEPRequestID: Hashable, Sendable {
@@ -68,7 +69,7 @@ public enum WHEPClientAction: Hashable, Sendable {
   /// The server is busy; the offer is posted again after this time.
   case waiting(WHEPRefusal, time: Duration)
   /// The session is open. Give the answer to the peer connection, and the servers to its ICE agent.
-  case answered(SessionDescription, iceServers: [WHEPICEServer])
+  case answered(SessionDescription, iceServers: [ICEServerDocument])
   /// Later candidates of the server (attribute text from `candidate:` on).
   case addCandidates([String], isComplete: Bool)
   /// The restart is agreed; this is the server's side.

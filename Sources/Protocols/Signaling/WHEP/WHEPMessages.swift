@@ -1,5 +1,6 @@
 public import Pairing
 public import SDP
+public import Wire
 
 /// A request as received by the HTTP server.
 public struct WHEPRequest: Hashable, Sendable {
@@ -71,20 +72,6 @@ func randomText(characters count: Int, random: inout some RandomNumberGenerator)
   return String(decoding: (0..<count).map { _ in alphabet[Int(random.next() & 63)] }, as: UTF8.self)
 }
 
-/// A STUN or TURN server announced to viewers. RFC 9725 section 4.6.
-public struct WHEPICEServer: Hashable, Sendable {
-  /// `stun:`, `turn:` or `turns:` URIs.
-  public var urls: [String]
-  public var username: String?
-  public var credential: String?
-
-  public init(urls: [String], username: String? = nil, credential: String? = nil) {
-    self.urls = urls
-    self.username = username
-    self.credential = credential
-  }
-}
-
 /// A viewer's offer that passed every check; the shell creates a peer connection for it.
 public struct WHEPCreation: Hashable, Sendable {
   public var session: WHEPSessionID
@@ -125,7 +112,7 @@ public struct WHEPRestartedICE: Hashable, Sendable {
 public struct WHEPConfiguration: Sendable {
   /// Where offers are posted; sessions are below it.
   public var path: String
-  public var iceServers: [WHEPICEServer]
+  public var iceServers: [ICEServerDocument]
   /// 503 beyond it: each viewer costs packets.
   public var maximumSessions: Int
   /// 413 beyond it. The same as the SDP parser's limit.
@@ -134,7 +121,7 @@ public struct WHEPConfiguration: Sendable {
   public var retryAfter: Duration
 
   public init(
-    path: String = "/whep", iceServers: [WHEPICEServer] = [], maximumSessions: Int = 32,
+    path: String = "/whep", iceServers: [ICEServerDocument] = [], maximumSessions: Int = 32,
     retryAfter: Duration = .seconds(5)
   ) {
     self.path = path

@@ -1,25 +1,19 @@
 internal import JSON
 internal import Pairing
-public import Signaling
 internal import Wire
 
 /// The signed JSON: header and payload of a compact JWS. interfaces/wire.md, "Rooms".
-public struct SignedMessageJSON: SignedMessageFormat {
-  public init() {}
-
+package enum SignedMessageJSON {
   // MARK: - Header
 
-  private struct Header: Encodable {
-    var alg = "ES256"
-    var kid: String
-  }
+  /// The protected header of a message of node `id`: `alg` ES256, and `kid`.
+  package static func header(id: String) -> [UInt8] { bytes(["alg": "ES256", "kid": id]) }
 
-  public func header(id: String) -> [UInt8] {
-    Array(JSON.text(Header(kid: id)).utf8)
-  }
-
-  public func signer(ofHeader header: [UInt8]) throws(SignalingRefusal) -> String {
-    let members = try Self.members(of: header)
+  /// The `kid` of a protected header. Refuses every other algorithm and every other member: a key or certificate in the
+  /// header would only be the sender's own claim, and `crit` names extensions that are not understood
+  /// (RFC 7515 sections 4.1.3, 4.1.5 and 4.1.11).
+  package static func signer(ofHeader header: [UInt8]) throws(SignalingRefusal) -> String {
+    let members = try members(of: header)
     guard members.count == 2, let algorithm = members["alg"]?.string, let id = members["kid"]?.string else {
       throw .malformed("a JWS header has alg and kid, and nothing else")
     }
@@ -30,92 +24,56 @@ public struct SignedMessageJSON: SignedMessageFormat {
 
   // MARK: - Payload
 
-  private struct Payload: Encodable {
-    var type: String
-    var from: String
-    var to: String
-    var session: String
-    var challenge: String
-    var revision: Int?
-    var sdp: String?
-    var sdpfrag: String?
-    var candidate: String?
-    var sdpMid: String?
-    var reason: String?
+  package static func payload(_ message: SignedMessage) -> [UInt8] {
+    let (type, content) = text(of: message.content)
+    let members = [
+      "type": type, "from": message.from, "to": message.to, "session": message.session, "challenge": message.challenge,
+    ].merging(content) { $1 }
+    return bytes(members, message.revision == 0 ? [:] : ["revision": .number(Double(message.revision))])
   }
 
-  public func payload(_ message: SignedMessage) -> [UInt8] {
-    var payload = Payload(
-      type: "", from: message.from, to: message.to, session: message.session, challenge: message.challenge,
-      revision: message.revision == 0 ? nil : message.revision)
-    switch message.content {
-    case .offer(let sdp):
-      payload.type = "offer"
-      payload.sdp = sdp
-    case .answer(let sdp):
-      payload.type = "answer"
-      payload.sdp = sdp
-    case .restart(let fragment):
-      payload.type = "offer"
-      payload.sdpfrag = fragment
-    case .restarted(let fragment):
-      payload.type = "answer"
-      payload.sdpfrag = fragment
+  private static func text(of content: SignedMessage.Content) -> (type: String, members: [String: String]) {
+    switch content {
+    case .offer(let sdp): ("offer", ["sdp": sdp])
+    case .answer(let sdp): ("answer", ["sdp": sdp])
+    case .restart(let fragment): ("offer", ["sdpfrag": fragment])
+    case .restarted(let fragment): ("answer", ["sdpfrag": fragment])
     case .candidate(let candidate, let mid):
-      payload.type = "candidate"
-      payload.candidate = candidate
-      payload.sdpMid = mid
-    case .endOfCandidates:
-      payload.type = "end-of-candidates"
-    case .bye(let reason):
-      payload.type = "bye"
-      payload.reason = reason.rawValue
+      ("candidate", ["candidate": candidate, "sdpMid": mid].compactMapValues(\.self))
+    case .endOfCandidates: ("end-of-candidates", [:])
+    case .bye(let reason): ("bye", ["reason": reason.rawValue])
     }
-    return Array(JSON.text(payload).utf8)
   }
 
-  public func message(ofPayload bytes: [UInt8]) throws(SignalingRefusal) -> SignedMessage {
-    let members = try Self.members(of: bytes)
+  private static func bytes(_ texts: [String: String], _ others: [String: JSON] = [:]) -> [UInt8] {
+    Array(JSON.object(others.merging(texts.mapValues { .string($0) }) { $1 }).text.utf8)
+  }
+
+  package static func message(ofPayload bytes: [UInt8]) throws(SignalingRefusal) -> SignedMessage {
+    let members = try members(of: bytes)
     guard let from = members["from"]?.string, SignedMessage.isNodeID(from),
       let to = members["to"]?.string, SignedMessage.isNodeID(to)
     else { throw .malformed("from and to are ids of nodes") }
     guard let session = members["session"]?.string, SignedMessage.isSession(session),
       let challenge = members["challenge"]?.string, SignedMessage.isChallenge(challenge)
     else { throw .malformed("session and challenge are random bytes in base64url") }
-    let revision = try Self.revision(members["revision"])
+    let revision = try revision(members["revision"])
     return SignedMessage(
-      from: from, to: to, session: session, challenge: challenge, revision: revision, content: try Self.content(members)
+      from: from, to: to, session: session, challenge: challenge, revision: revision, content: try content(members)
     )
   }
 
   // MARK: - Statements of a child
 
-  private struct PresencePayload: Encodable {
-    var type = "presence"
-    var from: String
-    var challenge: String
-    var expires: Int64
-    var process: String?
+  package static func payload(_ presence: Presence) -> [UInt8] {
+    let texts = [
+      "type": "presence", "from": presence.child, "challenge": presence.challenge, "process": presence.process,
+    ]
+    return bytes(texts.compactMapValues(\.self), ["expires": .number(Double(presence.expires))])
   }
 
-  private struct HostProofPayload: Encodable {
-    var type = "host"
-    var from: String
-    var server: String
-    var challenge: String
-    var key: String
-  }
-
-  public func payload(_ presence: Presence) -> [UInt8] {
-    Array(
-      JSON.text(
-        PresencePayload(
-          from: presence.child, challenge: presence.challenge, expires: presence.expires, process: presence.process)
-      ).utf8)
-  }
-
-  public func presence(ofPayload bytes: [UInt8]) throws(SignalingRefusal) -> Presence {
-    let members = try Self.members(of: bytes)
+  package static func presence(ofPayload bytes: [UInt8]) throws(SignalingRefusal) -> Presence {
+    let members = try members(of: bytes)
     guard members["type"]?.string == "presence", let child = members["from"]?.string, SignedMessage.isNodeID(child),
       let challenge = members["challenge"]?.string, SignedMessage.isChallenge(challenge),
       case .number(let seconds)? = members["expires"], let expires = Int64(exactly: seconds)
@@ -123,17 +81,15 @@ public struct SignedMessageJSON: SignedMessageFormat {
     return Presence(child: child, challenge: challenge, expires: expires, process: members["process"]?.string)
   }
 
-  public func payload(_ proof: HostProof) -> [UInt8] {
-    Array(
-      JSON.text(
-        HostProofPayload(
-          from: proof.child, server: proof.server, challenge: proof.challenge,
-          key: Base64URL.encode(proof.publicKeySPKI))
-      ).utf8)
+  package static func payload(_ proof: HostProof) -> [UInt8] {
+    bytes([
+      "type": "host", "from": proof.child, "server": proof.server, "challenge": proof.challenge,
+      "key": Base64URL.encode(proof.publicKeySPKI),
+    ])
   }
 
-  public func hostProof(ofPayload bytes: [UInt8]) throws(SignalingRefusal) -> HostProof {
-    let members = try Self.members(of: bytes)
+  package static func hostProof(ofPayload bytes: [UInt8]) throws(SignalingRefusal) -> HostProof {
+    let members = try members(of: bytes)
     guard members["type"]?.string == "host", let child = members["from"]?.string, SignedMessage.isNodeID(child),
       let server = members["server"]?.string, (1...255).contains(server.utf8.count),
       let challenge = members["challenge"]?.string, SignedMessage.isChallenge(challenge),

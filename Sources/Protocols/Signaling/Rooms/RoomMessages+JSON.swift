@@ -1,58 +1,10 @@
 internal import JSON
-public import Signaling
+internal import Wire
 
 /// The JSON of the rooms, for both ends. interfaces/wire.md, "Rooms".
 public enum RoomMessages {
   /// The limit for a WebSocket message.
   public static let maximumBytes = 64 * 1024
-
-  private struct Request: Encodable {
-    var cmd: String
-    var roomid: String?
-    var clientid: String?
-    var to: String?
-    var msg: String?
-    var proof: String?
-    var presence: String?
-    var client: String?
-    var seconds: Int64?
-    var reason: String?
-  }
-
-  private struct Reply: Encodable {
-    struct Registered: Encodable {
-      var roomid: String
-      var clientid: String
-      var initiator: Bool
-      var challenge: String
-      var messages: [Message]
-      var present: String?
-      var absent: Bool?
-    }
-
-    struct Message: Encodable {
-      var from: String
-      var msg: String
-    }
-
-    struct Problem: Encodable {
-      var code: String
-      var message: String
-    }
-
-    struct Servers: Encodable {
-      var iceServers: [RoomICEServer]
-    }
-
-    var registered: Registered?
-    var from: String?
-    var msg: String?
-    var error: Problem?
-    var proved: Servers?
-    var vouched: Servers?
-    var present: String?
-    var absent: Bool?
-  }
 
   /// Parses a client's request. Throws `RoomError` with `badMessage`, to be sent back.
   public static func request(_ text: String) throws(RoomError) -> RoomRequest {
@@ -84,23 +36,21 @@ public enum RoomMessages {
 
   /// Words for a person, from somebody who has not been authenticated.
   private static func printable(_ words: JSON?) -> String {
-    (words ?? .null).printable(scalars: longestWords).string ?? ""
+    words?.string?.printable(maximum: longestWords) ?? ""
   }
 
   public static func text(_ request: RoomRequest) -> String {
     switch request {
-    case .register(let room, let client):
-      JSON.text(Request(cmd: "register", roomid: room, clientid: client))
-    case .send(let client, let message):
-      JSON.text(Request(cmd: "send", to: client, msg: message))
-    case .prove(let proof, let presence):
-      JSON.text(Request(cmd: "prove", proof: proof, presence: presence))
-    case .announce(let presence):
-      JSON.text(Request(cmd: "announce", presence: presence))
-    case .vouch(let client, let lifetime):
-      JSON.text(Request(cmd: "vouch", client: client, seconds: lifetime?.components.seconds))
-    case .dismiss(let client, let reason):
-      JSON.text(Request(cmd: "dismiss", client: client, reason: reason))
+    case .register(let room, let client): JSON.text(["cmd": "register", "roomid": room, "clientid": client])
+    case .send(let client, let message): JSON.text(["cmd": "send", "to": client, "msg": message])
+    case .prove(let proof, let presence): JSON.text(["cmd": "prove", "proof": proof, "presence": presence])
+    case .announce(let presence): JSON.text(["cmd": "announce", "presence": presence])
+    case .vouch(let client, nil): JSON.text(["cmd": "vouch", "client": client])
+    case .vouch(let client, let lifetime?):
+      JSON.object([
+        "cmd": .string("vouch"), "client": .string(client), "seconds": .number(Double(lifetime.components.seconds)),
+      ]).text
+    case .dismiss(let client, let reason): JSON.text(["cmd": "dismiss", "client": client, "reason": reason])
     }
   }
 
@@ -135,11 +85,11 @@ public enum RoomMessages {
   }
 
   /// What cannot be read of them is left out: a server helps, but is not needed.
-  private static func servers(_ members: [String: JSON]) -> [RoomICEServer] {
+  private static func servers(_ members: [String: JSON]) -> [ICEServerDocument] {
     guard case .array(let list)? = members["iceServers"] else { return [] }
     return list.prefix(mostServers).compactMap { server in
       guard let server = server.object, case .array(let urls)? = server["urls"] else { return nil }
-      return RoomICEServer(
+      return ICEServerDocument(
         urls: urls.prefix(mostServers).compactMap(\.string), username: server["username"]?.string,
         credential: server["credential"]?.string)
     }
@@ -161,31 +111,31 @@ public enum RoomMessages {
 
   public static func text(_ reply: RoomReply) -> String {
     switch reply {
-    case .registered(let registration):
-      let messages = registration.messages.map { Reply.Message(from: $0.from, msg: $0.message) }
-      return JSON.text(
-        Reply(
-          registered: Reply.Registered(
-            roomid: registration.room, clientid: registration.client, initiator: registration.isInitiator,
-            challenge: registration.challenge, messages: messages, present: registration.presence,
-            absent: registration.host == .absent ? true : nil)))
-    case .message(let delivery):
-      return JSON.text(Reply(from: delivery.from, msg: delivery.message))
-    case .error(let error):
-      return JSON.text(Reply(error: Reply.Problem(code: error.code.rawValue, message: error.message)))
-    case .proved(let servers):
-      return JSON.text(Reply(proved: Reply.Servers(iceServers: servers)))
-    case .vouched(let servers):
-      return JSON.text(Reply(vouched: Reply.Servers(iceServers: servers)))
-    case .presence(let presence):
-      return JSON.text(Reply(present: presence, absent: presence == nil ? true : nil))
+    case .registered(let registration): JSON.object(["registered": .object(members(of: registration))]).text
+    case .message(let delivery): JSON.object(members(of: delivery)).text
+    case .error(let error): JSON.text(["error": ["code": error.code.rawValue, "message": error.message]])
+    case .proved(let servers): JSON.text(["proved": ["iceServers": servers]])
+    case .vouched(let servers): JSON.text(["vouched": ["iceServers": servers]])
+    case .presence(let presence?): JSON.text(["present": presence])
+    case .presence(nil): JSON.text(["absent": true])
     }
   }
-}
 
-extension RoomRegistration {
-  /// The signed presence of a host elsewhere.
-  fileprivate var presence: String? {
-    if case .elsewhere(let presence) = host { presence } else { nil }
+  private static func members(of registration: RoomRegistration) -> [String: JSON] {
+    var members: [String: JSON] = [
+      "roomid": .string(registration.room), "clientid": .string(registration.client),
+      "initiator": .bool(registration.isInitiator), "challenge": .string(registration.challenge),
+      "messages": .array(registration.messages.map { .object(Self.members(of: $0)) }),
+    ]
+    switch registration.host {
+    case .here: break
+    case .elsewhere(let presence): members["present"] = .string(presence)
+    case .absent: members["absent"] = .bool(true)
+    }
+    return members
+  }
+
+  private static func members(of delivery: RoomDelivery) -> [String: JSON] {
+    ["from": .string(delivery.from), "msg": .string(delivery.message)]
   }
 }

@@ -1,5 +1,4 @@
 internal import JSON
-public import Pairing
 internal import Wire
 
 /// The refusals of `POST /pair` as `application/problem+json` (RFC 9457). `type` identifies the kind for programs;

@@ -1,5 +1,4 @@
 internal import JSON
-public import Pairing
 internal import Wire
 
 /// The JSON of `POST /pair`, for both ends. Bytes are base64url without padding; each field has the exact size given by
