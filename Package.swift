@@ -198,7 +198,7 @@ let programs: [Target] = [
   room(
     "Rendezvous", in: "Rendezvous",
     needs: [
-      "Wire", "JSON", "TURN", "Signaling", "Messages", "Linux", "Frames", "SecureTransport", "Identity", "Server",
+      "Wire", "JSON", "TURN", "Signaling", "Messages", "Frames", "SecureTransport", "Identity", "Server",
       "Storage", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
     ]),

@@ -124,11 +124,4 @@ public struct AudioSourceInfo: Hashable, Sendable {
     if wiring != .regular { remarks.append(wiring.rawValue) }
     return remarks
   }
-
-  public init(device: String, name: String, sampleRate: Int, channels: Int) {
-    self.device = device
-    self.name = name
-    self.sampleRate = sampleRate
-    self.channels = channels
-  }
 }

@@ -19,6 +19,16 @@ final class SourceThread: Sendable {
     }
   }
 
+  /// The same with a body that may fail; `failed` then comes last.
+  func start(
+    name: String, failed: @escaping @Sendable (DeviceError) -> Void,
+    _ body: @escaping @Sendable (StopSignal) throws(DeviceError) -> Void
+  ) {
+    start(name: name) { stop in
+      do throws(DeviceError) { try body(stop) } catch { failed(error) }
+    }
+  }
+
   /// Raises the signal and joins. A concurrent second call waits for the first.
   func stop() {
     stopSignal.raise()

@@ -8,12 +8,6 @@ public enum DiskCheck {
     public var free: UInt64
     public var total: UInt64
     public var isReadOnly: Bool
-
-    public init(free: UInt64, total: UInt64, isReadOnly: Bool) {
-      self.free = free
-      self.total = total
-      self.isReadOnly = isReadOnly
-    }
   }
 
   /// The space at a directory, or at the nearest one above it that exists: statvfs(3).

@@ -15,12 +15,6 @@ public struct SystemFiles: Sendable {
     public var group: UInt32
     /// The permission bits.
     public var mode: UInt32
-
-    public init(owner: UInt32, group: UInt32, mode: UInt32) {
-      self.owner = owner
-      self.group = group
-      self.mode = mode
-    }
   }
 
   /// By which a file is known to have changed.

@@ -1,6 +1,5 @@
 internal import Frames
 internal import Identity
-internal import Linux
 public import Logging
 internal import Messages
 internal import NIOCore
@@ -10,7 +9,6 @@ internal import SecureTransport
 internal import Server
 internal import Signaling
 public import Storage
-internal import TURN
 internal import Wire
 
 /// The room server where families' children and parents meet when they are not in one house. It passes on signed messages and

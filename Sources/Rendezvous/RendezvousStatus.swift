@@ -13,21 +13,12 @@ public struct RendezvousStatus: Codable, Sendable {
   public var uptimeSeconds: Double
 
   public var json: String { JSON.text(self) }
+}
 
+extension RendezvousStatus {
   /// Reads what the running server has answered; nil if it is of another version.
   public init?(json: [UInt8]) {
     guard let value = try? JSON(json, maximumBytes: 64 * 1024).decode(RendezvousStatus.self) else { return nil }
     self = value
-  }
-
-  init(
-    names: [String], version: String, keySHA256: String?, children: Int, connections: Int, uptimeSeconds: Double
-  ) {
-    self.names = names
-    self.version = version
-    self.keySHA256 = keySHA256
-    self.children = children
-    self.connections = connections
-    self.uptimeSeconds = uptimeSeconds
   }
 }

@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 public import Pairing
-internal import Wire
 
 /// What is known of the date: `clock.json` in the state directory. interfaces/files.md, "Files".
 public struct ClockStore: Sendable {

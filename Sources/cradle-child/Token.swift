@@ -3,7 +3,6 @@ import Child
 import Commands
 import JSON
 import Linux
-import Storage
 
 /// `cradle-child token …`
 struct Token: ParsableCommand {

@@ -3,7 +3,6 @@ import Commands
 import Control
 import Glibc
 import Pairing
-import Parent
 
 /// `cradle-parent invite`
 struct Invite: AsyncParsableCommand {

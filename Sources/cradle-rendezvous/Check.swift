@@ -1,5 +1,4 @@
 import ArgumentParser
-import Commands
 import JSON
 import Rendezvous
 import Storage

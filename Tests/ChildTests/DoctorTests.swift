@@ -1,5 +1,4 @@
 import DeviceNames
-import Discovery
 import Foundation
 import Health
 import Linux
@@ -10,6 +9,7 @@ import Wire
 
 @testable import Child
 @testable import Devices
+@testable import Discovery
 
 /// Each thing that `cradle-child doctor` looks at, on machines that are faked.
 @Suite struct DoctorTests {

@@ -1,11 +1,11 @@
 import Control
-import Health
 import Monitoring
 import Storage
 import TestSupport
 import Testing
 
 @testable import Child
+@testable import Health
 
 @Suite struct HealthProbeTests {
   private static let now: Int64 = 1_790_000_000

@@ -4,12 +4,12 @@ import Devices
 import Frames
 import NIOCore
 import NIOPosix
-import Pipelines
 import Synchronization
 import Testing
 import Wire
 
 @testable import Child
+@testable import Pipelines
 
 /// A camera that shows what the room and its lamp make of it.
 private final class FakeCamera: NightCamera {

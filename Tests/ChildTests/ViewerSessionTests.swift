@@ -48,7 +48,7 @@ import Wire
     var random = SystemRandomNumberGenerator()
     #expect(registry.session(whep: WHEPSessionID(random: &random)) == nil)
     registry.remove(second)
-    #expect(registry.count == 1 && registry[second.peer] == nil)
+    #expect(registry.all.count == 1 && registry[second.peer] == nil)
   }
 
   @Test func everyObserverIsTold() {

@@ -1,8 +1,9 @@
-import Codecs
 import Frames
 import Picture
 import Testing
 import Wire
+
+@testable import Codecs
 
 @Suite struct VP8Tests {
   private static let picture = TestPicture(width: 320, height: 180)

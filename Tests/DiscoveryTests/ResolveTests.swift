@@ -1,6 +1,7 @@
-import Discovery
 import Synchronization
 import Testing
+
+@testable import Discovery
 
 /// A network that is what the test says.
 private final class FakeDiscovery: Discovery {

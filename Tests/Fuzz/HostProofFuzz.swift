@@ -23,13 +23,16 @@ enum HostProofFuzz: FuzzBody {
     var elsewhere = proof
     elsewhere.server = "other.example.org"
     let presence = Presence(child: child, challenge: challenge, expires: 4_102_444_800)
-    let payloads = [SignedMessageJSON.payload(proof), SignedMessageJSON.payload(elsewhere), SignedMessageJSON.payload(presence)]
+    let payloads = [
+      SignedMessageJSON.payload(proof), SignedMessageJSON.payload(elsewhere), SignedMessageJSON.payload(presence),
+    ]
     return payloads + [payloads[0] + [10] + payloads[2] + [10] + payloads[0]]
   }
 
   private static func sealed(_ payload: some Sequence<UInt8>) -> String {
     let signature = [UInt8](repeating: 1, count: IdentityKey.signatureByteCount)
-    return [SignedMessageJSON.header(id: child), Array(payload), signature].map { Base64URL.encode($0) }.joined(separator: ".")
+    return [SignedMessageJSON.header(id: child), Array(payload), signature].map { Base64URL.encode($0) }.joined(
+      separator: ".")
   }
 
   static func run(_ input: [UInt8]) {
@@ -45,7 +48,8 @@ enum HostProofFuzz: FuzzBody {
       }
       if let proof = try? SignedMessageJSON.hostProof(ofPayload: Array(line)) {
         precondition(
-          (try? SignedMessageJSON.hostProof(ofPayload: SignedMessageJSON.payload(proof))) == proof, "what was written reads back the same")
+          (try? SignedMessageJSON.hostProof(ofPayload: SignedMessageJSON.payload(proof))) == proof,
+          "what was written reads back the same")
       }
       let id = RoomConnectionID(number: UInt64(number))
       _ = rooms.connect(id, now: .zero)

@@ -39,7 +39,8 @@ enum MeetingRepliesFuzz: FuzzBody {
 
   static var seeds: [[UInt8]] {
     let presence = String(
-      decoding: SignedMessageJSON.payload(Presence(child: child, challenge: challenge, expires: 4_102_444_800)), as: UTF8.self)
+      decoding: SignedMessageJSON.payload(Presence(child: child, challenge: challenge, expires: 4_102_444_800)),
+      as: UTF8.self)
     let answer = message(.answer(sdp: description))
     let candidate = message(.candidate("candidate:1 1 udp 1 192.0.2.1 9 typ host", sdpMid: "0"))
     let rows = [

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
-import Linux
 import TestSupport
 import Testing
 
 @testable import Health
+@testable import Linux
 
 /// Key files and devices: who owns them, and who may use them.
 @Suite struct OwnershipTests {

@@ -1,4 +1,4 @@
-import Discovery
+@testable import Discovery
 
 /// A network whose children are known beforehand.
 struct FakeDiscovery: Discovery {

@@ -1,8 +1,8 @@
-import Discovery
 import Pairing
 import Testing
 import Wire
 
+@testable import Discovery
 @testable import Parent
 
 @Suite struct ChildAddressTests {

@@ -1,6 +1,7 @@
 import Glibc
 import Parent
-import Storage
+
+@testable import Storage
 
 /// A parent's state in a directory of its own.
 final class TemporaryState {

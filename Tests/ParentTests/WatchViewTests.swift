@@ -1,8 +1,8 @@
 import Control
-import Monitoring
 import Testing
 import Wire
 
+@testable import Monitoring
 @testable import Parent
 
 @Suite struct WatchViewTests {

@@ -2,11 +2,11 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
-import Signaling
 import Testing
 import Wire
 
 @testable import Server
+@testable import Signaling
 
 @Suite struct WebSocketTests {
   @Test func textGoesBothWaysOverTLS() async throws {

@@ -1,6 +1,7 @@
-import Signaling
 import Testing
 import Wire
+
+@testable import Signaling
 
 @Suite struct WHEPClientPatchTests {
   private func candidates(_ request: WHEPClientRequest?) throws -> [String] {

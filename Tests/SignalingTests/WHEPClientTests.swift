@@ -1,7 +1,8 @@
 import SDP
-import Signaling
 import Testing
 import Wire
+
+@testable import Signaling
 
 @Suite struct WHEPClientTests {
   @Test func anOfferOpensASession() throws {

@@ -1,8 +1,9 @@
 import Frames
-import Sound
 import TestSupport
 import Testing
 import Wire
+
+@testable import Sound
 
 @Suite struct ToneGeneratorTests {
   /// One second from the given wall-clock time on.

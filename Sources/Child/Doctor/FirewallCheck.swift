@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Health
 internal import Linux
-internal import Storage
 
 /// Whether the local packet filter lets parents in. Only root can read its rules; without root the finding says so.
 enum FirewallCheck {

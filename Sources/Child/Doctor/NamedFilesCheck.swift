@@ -1,7 +1,6 @@
 internal import Frames
 internal import Glibc
 internal import Health
-internal import Identity
 internal import Meeting
 internal import SecureTransport
 internal import Signaling

@@ -7,7 +7,6 @@ internal import Identity
 internal import Linux
 internal import Pairing
 internal import SecureTransport
-internal import Signaling
 public import Storage
 internal import Wire
 

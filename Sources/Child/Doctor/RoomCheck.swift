@@ -1,5 +1,4 @@
 internal import Health
-internal import Pairing
 internal import Storage
 
 /// The disks that the child writes: `check`, `doctor` and the running child look at the same.

@@ -2,7 +2,6 @@ internal import DeviceNames
 internal import Devices
 internal import Health
 internal import Linux
-internal import Storage
 
 /// Checks microphone and speaker: by the daemon's report, else by opening them once. Plays nothing.
 enum SoundCheck {

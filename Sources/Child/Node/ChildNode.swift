@@ -69,10 +69,6 @@ public final class ChildNode: Sendable {
   private let state: StateDirectory
   private let files: FileWriter
   private let logger: Logger
-  /// 16 hexadecimal digits.
-  public var id: String { profile.id }
-  /// The name chosen by the family.
-  public var name: String { profile.name }
   /// The TCP port in use.
   public var port: Int { listeners.http.port }
 

@@ -4,7 +4,6 @@ internal import NIOHTTP1
 internal import Notifications
 internal import Server
 internal import Signaling
-internal import Storage
 internal import Wire
 
 /// One try to deliver one notification. Confined to its notifier's event loop.

@@ -1,4 +1,3 @@
-internal import Devices
 internal import Frames
 internal import Linux
 internal import Sound

@@ -2,7 +2,6 @@ internal import Control
 internal import Devices
 internal import NIOCore
 internal import NIOPosix
-internal import Sound
 internal import Wire
 
 /// Lullaby commands: finds tracks and plays them, independently of viewers.

@@ -7,8 +7,10 @@ struct LullabyRequest: Sendable {
   /// Defaults: half an hour, the last half minute fading. A child used to noise all night is exposed to it all night;
   /// Pediatrics 2014;133(4):677.
   static let defaultTimer: Duration = .seconds(1800)
+  /// Slow enough that the silence wakes nobody.
   static let defaultFade: Duration = .seconds(30)
   static let longestTimer: Duration = .seconds(12 * 3600)
+  /// Percent. Audible beside the cot, not across the house.
   static let defaultVolume = 40
 
   var track: LullabyTrack

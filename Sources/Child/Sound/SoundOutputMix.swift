@@ -1,5 +1,4 @@
 internal import Devices
-internal import Frames
 internal import Sound
 internal import Wire
 

@@ -25,7 +25,6 @@ final class ViewerRegistry {
   private var observers: [(ViewerEvent) -> Void] = []
 
   var all: some Collection<ViewerSession> { sessions.values }
-  var count: Int { sessions.count }
   var isEmpty: Bool { sessions.isEmpty }
   /// Oldest first.
   var byAge: [ViewerSession] { sessions.values.sorted { $0.since < $1.since } }

@@ -169,11 +169,6 @@ final class Viewers: @unchecked Sendable {
     updateDemand()
   }
 
-  /// Ends sessions immediately, for example when their token is revoked.
-  func end(where matches: (ViewerSession) -> Bool) {
-    for session in registry.byAge where matches(session) { end(session, because: .left) }
-  }
-
   /// Ends a session immediately.
   func end(_ session: ViewerSession, because reason: ByeReason) {
     guard session.endReason == nil else { return }

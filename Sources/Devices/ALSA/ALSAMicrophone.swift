@@ -33,12 +33,8 @@ final class ALSAMicrophone: MediaSource {
   func start(
     deliver: @escaping @Sendable (AudioBlock) -> Void, failed: @escaping @Sendable (DeviceError) -> Void
   ) {
-    thread.start(name: "microphone") { stop in
-      do throws(DeviceError) {
-        try self.run(until: stop, deliver)
-      } catch {
-        failed(error)
-      }
+    thread.start(name: "microphone", failed: failed) { (stop) throws(DeviceError) in
+      try self.run(until: stop, deliver)
     }
   }
 

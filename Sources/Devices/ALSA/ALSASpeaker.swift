@@ -23,13 +23,9 @@ final class ALSASpeaker: MediaSource {
   func start(
     deliver: @escaping @Sendable (PlaybackProgress) -> Void, failed: @escaping @Sendable (DeviceError) -> Void
   ) {
-    thread.start(name: "speaker") { stop in
+    thread.start(name: "speaker", failed: failed) { (stop) throws(DeviceError) in
       RealTime.request()
-      do throws(DeviceError) {
-        try self.run(until: stop, deliver)
-      } catch {
-        failed(error)
-      }
+      try self.run(until: stop, deliver)
     }
   }
 

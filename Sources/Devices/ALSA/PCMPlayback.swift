@@ -2,7 +2,6 @@ internal import CALSA
 internal import CLinux
 internal import Frames
 internal import Glibc
-internal import Wire
 
 /// An ALSA PCM open for playback of 48 kHz 16-bit sound; closed at deinit.
 struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {

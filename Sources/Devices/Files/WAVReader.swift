@@ -1,5 +1,4 @@
 internal import Frames
-internal import Wire
 
 /// The format and position of the samples in a RIFF WAVE file (Multimedia Programming Interface 1.0, 1991, "WAVE").
 struct WAVHeader: Hashable, Sendable {

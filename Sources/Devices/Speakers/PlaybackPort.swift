@@ -1,5 +1,3 @@
-internal import Wire
-
 /// The device as the playback loop sees it: ALSA, or a fake in tests.
 protocol PlaybackPort: ~Copyable {
   var name: String { get }

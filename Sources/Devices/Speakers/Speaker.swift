@@ -17,7 +17,6 @@ public typealias PlaybackPull = @Sendable (_ samples: inout [Int16], _ heardAt: 
 public enum PlaybackFormat {
   /// 10 ms at 48 kHz.
   public static let samplesPerBlock = 480
-  public static let blockDuration: Duration = .milliseconds(10)
 }
 
 /// Describes an open speaker.
@@ -30,13 +29,6 @@ public struct SpeakerInfo: Hashable, Sendable {
   public var channels: Int
   /// Sound buffered in the device: the delay that playback adds.
   public var latency: Duration
-
-  public init(device: String, name: String, channels: Int, latency: Duration) {
-    self.device = device
-    self.name = name
-    self.channels = channels
-    self.latency = latency
-  }
 }
 
 /// How far a speaker has played.
@@ -49,13 +41,6 @@ public struct PlaybackProgress: Hashable, Sendable {
   public var framesQueued: Int
   /// Underruns and suspends since it was opened.
   public var interruptions: Int
-
-  public init(time: Instant, framesWritten: UInt64, framesQueued: Int, interruptions: Int) {
-    self.time = time
-    self.framesWritten = framesWritten
-    self.framesQueued = framesQueued
-    self.interruptions = interruptions
-  }
 }
 
 extension DeviceSupervisor where Info == SpeakerInfo, Element == PlaybackProgress {

@@ -1,7 +1,6 @@
 public import DeviceNames
 public import Frames
 internal import Synchronization
-internal import Wire
 
 /// Keeps one device running: opens it, reopens it when it fails, and keeps trying while it is missing.
 ///

@@ -98,12 +98,8 @@ final class V4L2Camera: MediaSource {
   func start(
     deliver: @escaping @Sendable (VideoFrame) -> Void, failed: @escaping @Sendable (DeviceError) -> Void
   ) {
-    thread.start(name: "camera") { stop in
-      do throws(DeviceError) {
-        try self.run(until: stop, deliver)
-      } catch {
-        failed(error)
-      }
+    thread.start(name: "camera", failed: failed) { (stop) throws(DeviceError) in
+      try self.run(until: stop, deliver)
     }
   }
 

@@ -1,5 +1,3 @@
-internal import Frames
-
 /// JPEG files hold full-range samples (JFIF 1.02), frames limited range (BT.601). Fixed point with 8 fractional bits,
 /// exact at black, white and grey; the loops are simple so that the compiler can vectorise them.
 enum SampleRange {

@@ -1,4 +1,3 @@
-internal import Codecs
 public import DeviceNames
 public import Devices
 public import Frames
@@ -57,11 +56,6 @@ public final class VideoPipeline: Sendable {
     public var level: Double
     /// When it was captured.
     public var time: Instant
-
-    public init(level: Double, time: Instant) {
-      self.level = level
-      self.time = time
-    }
   }
 
   /// Never `off`.

@@ -21,8 +21,6 @@ public struct Ducker: Sendable {
   private var gain: Float = 1
   private var held = 0
 
-  public init() {}
-
   /// Lowers `samples` while `voice`, of the same length, contains speech.
   public mutating func apply(to samples: inout [Float], under voice: [Int16]) {
     if voice.contains(where: { $0.magnitude > Self.threshold }) { held = Self.hold }

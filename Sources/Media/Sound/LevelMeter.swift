@@ -7,11 +7,6 @@ public struct LevelMeter: Sendable {
     public var rms: Double
     /// dBFS of the largest sample.
     public var peak: Double
-
-    public init(rms: Double, peak: Double) {
-      self.rms = rms
-      self.peak = peak
-    }
   }
 
   /// Samples per value.

@@ -13,18 +13,6 @@ public struct DiscoveredChild: Codable, Hashable, Sendable {
   public var pairing: PairingWindow
   /// Version of its program; nil when not given.
   public var version: String?
-
-  public init(
-    name: String, id: String, host: String, addresses: [String], port: UInt16, pairing: PairingWindow, version: String?
-  ) {
-    self.name = name
-    self.id = id
-    self.host = host
-    self.addresses = addresses
-    self.port = port
-    self.pairing = pairing
-    self.version = version
-  }
 }
 
 /// The children on the local network at one moment.

@@ -7,9 +7,6 @@ public import Wire
 public final class DTLSConnection: DTLSPort {
   /// The largest handshake datagram, as UDP payload in bytes: known to fit every path that browsers use.
   public static let mtu = 1200
-  /// The largest message for `send` that fits a datagram of `mtu`: `mtu` minus the record header (13), and the explicit
-  /// nonce (8) and tag (16) of AES-GCM. RFC 6347 section 4.1, RFC 5288 section 3.
-  public static let maximumMessage = mtu - 13 - 8 - 16
 
   private enum State {
     case idle

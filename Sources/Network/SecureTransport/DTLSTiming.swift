@@ -1,5 +1,3 @@
-internal import Wire
-
 /// The handshake's timers.
 public struct DTLSTiming: Sendable, Hashable {
   /// Time until a flight is first retransmitted; doubles each time. RFC 6347 section 4.2.4.1 recommends one second, for

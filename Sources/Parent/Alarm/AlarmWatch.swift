@@ -1,4 +1,3 @@
-internal import Control
 internal import Frames
 internal import Monitoring
 internal import NIOCore

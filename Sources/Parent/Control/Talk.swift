@@ -52,9 +52,6 @@ public final class Talk: Sendable {
     self.microphone = microphone
   }
 
-  /// RMS of the last 200 ms, dB below full scale.
-  public var levelDb: Double { microphone.levelDb }
-
   /// Waits until it ends without the caller's doing. Call once.
   public func ended() async -> End {
     await withTaskGroup(of: End.self) { group in
@@ -111,8 +108,6 @@ private final class TalkMicrophone: Sendable {
       device: device, deliver: { packet in listener.session.withLock { $0 }?.say(packet) },
       microphoneChanged: { feed.yield($0) })
   }
-
-  var levelDb: Double { pipeline.counters.levelDb }
 
   /// Returns once it delivers sound.
   func open() async throws {

@@ -50,8 +50,6 @@ public struct LinkFigures: Encodable, Hashable, Sendable {
     var clockAheadMs: Double
   }
 
-  init() {}
-
   init(seconds: Double, pings: [Ping], unanswered: Int, watched: WatchStatistics?) {
     self.seconds = seconds.tenths
     self.pings = pings.count

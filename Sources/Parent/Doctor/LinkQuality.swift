@@ -59,7 +59,8 @@ public struct LinkQuality: Hashable, Sendable {
     if let trip = figures.roundTripMs {
       add(
         "round trip", Self.grade(trip.p50, Self.roundTrip),
-        "\(trip.p50.tenths.shortText) ms, at worst \(trip.max.tenths.shortText) ms (\(figures.pings) pings)", Self.traffic)
+        "\(trip.p50.tenths.shortText) ms, at worst \(trip.max.tenths.shortText) ms (\(figures.pings) pings)",
+        Self.traffic)
       let share = Double(figures.spikes + figures.unanswered) / Double(max(1, figures.pings + figures.unanswered))
       var text = figures.spikes == 0 ? "none" : "\(figures.spikes) of \(figures.pings) answers came 150 ms late or more"
       if figures.unanswered > 0 { text += ", \(figures.unanswered) did not arrive" }

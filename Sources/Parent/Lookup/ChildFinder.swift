@@ -1,6 +1,5 @@
 public import Discovery
 internal import Pairing
-internal import Wire
 
 /// Finds children: those on the network, and those that are paired with this parent.
 public struct ChildFinder: Sendable {

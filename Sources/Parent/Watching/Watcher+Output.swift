@@ -1,6 +1,5 @@
 internal import Codecs
 internal import Pipelines
-internal import Wire
 
 // What is left of a session: its last picture and its recording.
 extension Watcher {

@@ -453,7 +453,8 @@ public final class Watcher: @unchecked Sendable {
     if let age = (isWhole ? picture.age : picture.recentAge).percentile(0.5) {
       result.latencyEstimateMs = Double(age)
     } else if picture.framesDecoded > 0, let roundTrip {
-      result.latencyEstimateMs = (roundTrip / 2 + picture.processing.inMilliseconds / Double(picture.framesDecoded)).tenths
+      result.latencyEstimateMs =
+        (roundTrip / 2 + picture.processing.inMilliseconds / Double(picture.framesDecoded)).tenths
     }
     if let pair = connection?.selectedCandidatePair {
       result.relayed = pair.isRelayed

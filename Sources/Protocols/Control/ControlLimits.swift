@@ -67,12 +67,6 @@ public enum ControlDefaults {
   /// Enough to be noticed, over before it annoys.
   public static let flashTimes = 3
   public static let flashMilliseconds = 500
-  /// Percent. Audible beside the cot, not across the house.
-  public static let volume = 40
-  /// Sleep machines should not run all night: Pediatrics 2014;133(4):677.
-  public static let lullabySeconds = 30 * 60
-  /// Slow enough that the silence wakes nobody.
-  public static let fadeSeconds = 30
   /// JPEG quality: looks the same as 95 at half the size.
   public static let quality = 85
   /// What `watch --vox` takes for a voice in the next room's microphone.

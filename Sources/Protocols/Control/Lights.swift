@@ -8,8 +8,6 @@ public struct Lights: Sendable {
     self.controllers = controllers
   }
 
-  public var isEmpty: Bool { controllers.isEmpty }
-
   /// `light.set`. Returns the new state. Throws `bad-parameters` for an unknown id; `unavailable` when there is no light,
   /// it does not answer, or it cannot do this.
   public mutating func set(_ setting: LightSet, now: Instant) throws(ControlError) -> LightDocument {

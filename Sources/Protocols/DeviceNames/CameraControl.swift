@@ -1,5 +1,3 @@
-internal import Wire
-
 /// An entry of `cameras[].controls`: a V4L2 control and its value.
 public struct CameraControl: Hashable, Sendable {
   /// The driver's name, as `normalized` writes it.

@@ -1,5 +1,3 @@
-internal import Wire
-
 /// How much louder a microphone is made: `microphone.gain`.
 public enum MicrophoneGain: ConfigurationText {
   /// dB, -20...60.

@@ -7,11 +7,6 @@ public struct ChirpDetector: Sendable {
     public var share: Double
     /// Where it begins, in samples since the first one.
     public var position: Int
-
-    public init(share: Double, position: Int) {
-      self.share = share
-      self.position = position
-    }
   }
 
   /// Noise reaches a share s by chance about once in exp(700 s) places: below 1e-12 here. A chirp as loud as 14 dB below

@@ -36,14 +36,6 @@ public struct Alarm: Sendable {
     public var loudness: Double
 
     public var isRinging: Bool { loudness > 0 }
-
-    public init(kind: Kind, level: Level, since: Instant, isAcknowledged: Bool, loudness: Double) {
-      self.kind = kind
-      self.level = level
-      self.since = since
-      self.isAcknowledged = isAcknowledged
-      self.loudness = loudness
-    }
   }
 
   /// One track of a heartbeat.

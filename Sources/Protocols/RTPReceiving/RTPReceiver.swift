@@ -52,12 +52,6 @@ public struct RTPReceiver: Sendable {
     adoptRoundTripTime()
   }
 
-  /// Removes all streams, so that others can be added. Pending outputs remain.
-  public mutating func removeAll() {
-    streams = []
-    nextReport = nil
-  }
-
   /// Takes a round-trip time measured by ICE or RTCP; call it once per measurement. NACKs are repeated at the pace of
   /// the smoothed value, which includes what retransmissions show; 100 ms until the first measurement.
   public mutating func noteRoundTripTime(_ time: Duration) {

@@ -1,4 +1,3 @@
-internal import STUN
 public import Wire
 
 extension TURNClient {

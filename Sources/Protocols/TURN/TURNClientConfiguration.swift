@@ -1,5 +1,4 @@
 public import STUN
-internal import Wire
 
 /// What a client asks for, and every timer and limit with its default and reason.
 public struct TURNClientConfiguration: Sendable {

@@ -1,7 +1,6 @@
 public import Control
 internal import JSON
 public import Notifications
-internal import Wire
 
 /// What a browser's service worker is told.
 public struct PushMessage: Hashable, Sendable {

@@ -1,4 +1,3 @@
-internal import DeviceNames
 public import TURN
 public import Wire
 

@@ -1,5 +1,4 @@
 internal import DeviceNames
-internal import TURN
 internal import Wire
 
 extension ChildConfiguration {

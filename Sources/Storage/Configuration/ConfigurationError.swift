@@ -2,21 +2,13 @@
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
   public let file: String
   /// Counted from 1; nil if no single line is the cause.
-  public let line: Int?
+  public var line: Int?
   /// Counted from 1, in Unicode scalars.
-  public let column: Int?
+  public var column: Int?
   /// Dotted path of the key, such as `cameras[0].width`; empty for the file as a whole.
-  public let key: String
+  public var key = ""
   /// What is wrong, and what is allowed.
   public let message: String
-
-  public init(file: String, line: Int? = nil, column: Int? = nil, key: String = "", message: String) {
-    self.file = file
-    self.line = line
-    self.column = column
-    self.key = key
-    self.message = message
-  }
 
   /// `/etc/cradle/child.yaml:12:5: cameras[0].width: must be …`
   public var description: String {
@@ -36,12 +28,7 @@ public struct ConfigurationErrors: Error, Hashable, Sendable, CustomStringConver
 
   public let errors: [ConfigurationError]
   /// The number of errors left out.
-  public let omitted: Int
-
-  public init(errors: [ConfigurationError], omitted: Int = 0) {
-    self.errors = errors
-    self.omitted = omitted
-  }
+  public var omitted = 0
 
   /// One line per error.
   public var description: String {

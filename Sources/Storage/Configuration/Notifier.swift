@@ -2,7 +2,6 @@ internal import Control
 internal import DeviceNames
 public import Notifications
 internal import Signaling
-internal import Wire
 
 extension ChildConfiguration {
   /// An entry of `notify`: where events are told.

@@ -8,14 +8,7 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
   /// `errno`.
   public let code: Int32
   /// What is wrong, where `code` would not say it.
-  public let explanation: String?
-
-  public init(operation: String, path: String, code: Int32, explanation: String? = nil) {
-    self.operation = operation
-    self.path = path
-    self.code = code
-    self.explanation = explanation
-  }
+  public var explanation: String?
 
   /// From the calling thread's `errno`.
   static func last(_ operation: String, _ path: String) -> FileError {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Commands
 import Control
 import Frames
 import Glibc

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Commands
 import Control
-import Parent
 
 /// `cradle-parent light`
 struct Light: AsyncParsableCommand {

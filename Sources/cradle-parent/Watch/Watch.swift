@@ -2,7 +2,6 @@ import ArgumentParser
 import Commands
 import Desktop
 internal import DeviceNames
-import Devices
 import Frames
 import Glibc
 import Pairing

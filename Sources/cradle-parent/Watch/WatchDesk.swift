@@ -1,4 +1,3 @@
-import Commands
 import Control
 import Desktop
 import Frames
@@ -16,7 +15,6 @@ final class WatchDesk: Sendable {
     var watcher: Watcher?
     /// The id of this session among those that watch.
     var viewer: String?
-    var hasTerminalHelp = false
   }
 
   /// In the order in which the key was pressed and let go of.

@@ -9,17 +9,6 @@ public final class JPEGDecoder {
   private var handle: tjhandle
   private var scratch: [UInt8] = []
 
-  /// Pixels.
-  public struct Size: Hashable, Sendable {
-    public var width: Int
-    public var height: Int
-
-    public init(width: Int, height: Int) {
-      self.width = width
-      self.height = height
-    }
-  }
-
   public init() throws(CodecError) {
     guard let handle = tjInitDecompress() else { throw .setUp("JPEG decoder") }
     self.handle = handle
@@ -32,12 +21,6 @@ public final class JPEGDecoder {
   /// What was wrong with the last picture that was decoded and did it no harm, for a log: "no EOI marker". Most often the
   /// same for all of a camera's pictures; empty for a regular JPEG.
   public private(set) var irregularities: Set<String> = []
-
-  /// The picture's size from its header. Throws `corrupt` if there is none.
-  public func size(of bytes: UnsafeRawBufferPointer) throws(CodecError) -> Size {
-    let structure = try JPEGStructure(bytes)
-    return Size(width: structure.width, height: structure.height)
-  }
 
   /// Decodes a grey or YCbCr picture of any usual subsampling to I420 in limited range.
   ///
@@ -89,10 +72,10 @@ public final class JPEGDecoder {
   }
 
   /// The part of the picture that the pool's frames show; nil if it has another size.
-  private static func fittingSize(_ structure: JPEGStructure, _ pool: VideoFramePool) -> Size? {
+  private static func fittingSize(_ structure: JPEGStructure, _ pool: VideoFramePool) -> PictureSize? {
     let isAlone = structure.components.count == 1
     let column = 8 * (isAlone ? 1 : structure.components.map(\.horizontal).max() ?? 1)
-    var size = Size(width: structure.width, height: structure.height)
+    var size = PictureSize(width: structure.width, height: structure.height)
     if (size.width + 1) & ~1 != pool.width {
       guard size.width > pool.width, (size.width + column - 1) / column == (pool.width + column - 1) / column else {
         return nil
@@ -122,7 +105,7 @@ public final class JPEGDecoder {
 
   /// - Parameter size: of the picture's part that is wanted; its data may have more rows.
   private func decode(
-    _ bytes: UnsafeRawBufferPointer, _ structure: JPEGStructure, _ size: Size, into frame: VideoFrame,
+    _ bytes: UnsafeRawBufferPointer, _ structure: JPEGStructure, _ size: PictureSize, into frame: VideoFrame,
     _ faults: inout Set<JPEGStructure.Fault>
   ) throws(CodecError) -> Header {
     let isCropped = size.width != structure.width || size.height != structure.height

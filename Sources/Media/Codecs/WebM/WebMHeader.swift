@@ -16,13 +16,6 @@ public struct WebMTracks: Hashable, Sendable {
   }
 }
 
-/// A picture's size in pixels.
-struct PictureSize: Hashable, Sendable {
-  var width: Int
-  var height: Int
-  var area: Int { width * height }
-}
-
 /// Everything before the first cluster, and the offsets of the fields that are filled in at the end of a recording.
 struct WebMHeader: Sendable {
   let bytes: [UInt8]

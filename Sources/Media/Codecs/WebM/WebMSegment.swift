@@ -60,11 +60,11 @@ struct WebMSegment {
     var beginsCluster = cluster.map { !$0.isOpen || timestamp - $0.timestamp >= Self.longestCluster } ?? true
     // Key frame and invisible flags of a SimpleBlock: RFC 9559 section 10.2. Every Opus packet is a key frame.
     var flags: UInt8 = 0x80
-    if case .video(let tag) = block.content {
+    if case .video(let frame) = block.content {
       // Cues can point only to a cluster that begins with its key frame.
-      beginsCluster = beginsCluster || tag.keyFrameSize != nil
-      flags = (tag.keyFrameSize == nil ? 0 : 0x80) | (tag.isShown ? 0 : 0x08)
-      if let size = tag.keyFrameSize { try note(size) }
+      beginsCluster = beginsCluster || frame.keyFrameSize != nil
+      flags = (frame.keyFrameSize == nil ? 0 : 0x80) | (frame.isShown ? 0 : 0x08)
+      if let size = frame.keyFrameSize { try note(size) }
     }
     var writer = EBMLWriter()
     if beginsCluster {
@@ -132,7 +132,7 @@ struct WebMSegment {
   private mutating func addCue(for block: WebMBlock, _ timestamp: Int64) {
     guard let cluster else { return }
     switch block.content {
-    case .video(let tag) where tag.keyFrameSize == nil: return
+    case .video(let frame) where frame.keyFrameSize == nil: return
     case .audio where header.pictureSizeOffset != nil: return
     default: cues.add(milliseconds: timestamp, position: cluster.offset - header.segmentOffset)
     }

@@ -77,8 +77,8 @@ public final class WebMWriter {
   ///
   /// Throws once, when the file cannot grow. The recording has then ended, with everything so far intact.
   public func write(video frame: [UInt8], at time: Instant) throws(WebMError) {
-    guard tracks.hasVideo, let tag = VP8FrameTag(frame) else { return }
-    try write(WebMBlock(content: .video(tag), time: time, data: frame))
+    guard tracks.hasVideo, let header = VP8FrameHeader(frame), header.keyFrameSize?.area != 0 else { return }
+    try write(WebMBlock(content: .video(header), time: time, data: frame))
   }
 
   /// Writes an Opus packet with its capture time. Anything else is ignored. Throws as for pictures.
@@ -113,7 +113,7 @@ public final class WebMWriter {
     case .waiting(var interleaver):
       let picture: PictureSize?
       switch block.content {
-      case .video(let tag): picture = tag.keyFrameSize
+      case .video(let header): picture = header.keyFrameSize
       case .audio: picture = nil
       }
       guard picture != nil || !tracks.hasVideo else {

@@ -1,5 +1,4 @@
 public import DeviceNames
-internal import Frames
 
 /// The last step of a microphone's sound: gain, and 16 bits. Used from one thread at a time.
 public final class MicrophoneAmplifier {

@@ -59,7 +59,6 @@ struct StropheClient: ~Copyable {
   }
 
   var isConnecting: Bool { xmpp_conn_is_connecting(connection) != 0 }
-  var isConnected: Bool { xmpp_conn_is_connected(connection) != 0 }
   var wantsToWrite: Bool { xmpp_conn_is_connecting(connection) != 0 || xmpp_conn_send_queue_len(connection) > 0 }
 
   /// The library keeps whatever a server does not take.

@@ -47,7 +47,8 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case .timedOut(.connecting): "no connection in time"
     case .timedOut(.responding): "no response in time"
     case .certificateNotTrusted(let sha256):
-      "the server's certificate is not trusted" + (sha256.map { "; its SHA-256 is \($0.hexadecimal(uppercase: true, separator: ":"))" } ?? "")
+      "the server's certificate is not trusted"
+        + (sha256.map { "; its SHA-256 is \($0.hexadecimal(uppercase: true, separator: ":"))" } ?? "")
     case .tls(let reason): "TLS failed: \(reason)"
     case .handshakeEnded: "TLS failed: the server ended the connection during the handshake"
     case .connectionLost: "the connection was lost"

@@ -28,11 +28,6 @@ public struct ServerAnswer: Sendable, Hashable {
   /// As in the configuration, with all defaults spelled out.
   public var url: String
   public var outcome: Outcome
-
-  public init(url: String, outcome: Outcome) {
-    self.url = url
-    self.outcome = outcome
-  }
 }
 
 /// How well this machine can be reached from elsewhere.

@@ -91,12 +91,6 @@ public final class RelayAllocation: @unchecked Sendable {
     return client.relayedAddress
   }
 
-  /// The peers that another allocation, which is to take its place, has to permit.
-  public var peersInUse: [TransportAddress] {
-    eventLoop.preconditionInEventLoop()
-    return client.peersInUse
-  }
-
   /// Whether what is sent to the peer goes through a channel: the cheap way, and the only one for long datagrams.
   public func hasChannel(to peer: TransportAddress) -> Bool {
     eventLoop.preconditionInEventLoop()

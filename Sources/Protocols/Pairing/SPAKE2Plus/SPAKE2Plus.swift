@@ -16,12 +16,6 @@ public struct SPAKE2PlusNames: Hashable, Sendable {
   public var context: [UInt8]
   public var prover: [UInt8]
   public var verifier: [UInt8]
-
-  public init(context: [UInt8], prover: [UInt8], verifier: [UInt8]) {
-    self.context = context
-    self.prover = prover
-    self.verifier = verifier
-  }
 }
 
 /// SPAKE2+ with P256-SHA256-HKDF-SHA256-HMAC-SHA256: the part common to prover and verifier. RFC 9383.

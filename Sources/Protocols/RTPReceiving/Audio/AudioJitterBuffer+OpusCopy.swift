@@ -1,5 +1,4 @@
 import RTP
-import Wire
 
 extension OpusPacketInfo {
   /// Samples at 48 kHz of the preceding packet that `packet`, from which `self` was parsed, carries as an LBRR copy:

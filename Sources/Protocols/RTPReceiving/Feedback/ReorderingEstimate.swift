@@ -1,5 +1,3 @@
-import Wire
-
 /// How long to wait for reordered packets before requesting them. Zero, unless most gaps fill by themselves.
 struct ReorderingEstimate: Sendable {
   /// Fraction of recent gaps that filled without a request, 0...1.

@@ -1,5 +1,4 @@
 import RTP
-import Wire
 
 /// Decides which frames can be decoded after those decoded so far. RFC 7741 section 4.2.
 ///

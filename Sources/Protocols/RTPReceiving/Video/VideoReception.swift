@@ -1,4 +1,3 @@
-import RTP
 import Wire
 
 /// Turns the packets of one video stream into decodable frames, each handed out as soon as possible. Frames that cannot

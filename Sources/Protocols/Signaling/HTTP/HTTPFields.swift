@@ -3,11 +3,6 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
   public struct Field: Hashable, Sendable {
     public var name: String
     public var value: String
-
-    public init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
   }
 
   public private(set) var fields: [Field] = []
@@ -23,10 +18,6 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     var clean = ""
     clean.unicodeScalars.append(contentsOf: value.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f })
     fields.append(Field(name: name, value: clean))
-  }
-
-  public mutating func add(contentsOf other: HTTPFields) {
-    fields += other.fields
   }
 
   /// All values of the name, joined by commas (RFC 9110 section 5.3); nil without any.

@@ -1,5 +1,3 @@
-internal import Wire
-
 /// The address of an account at an XMPP server, `USER@SERVER`: a bare JID (RFC 7622) of ASCII characters.
 public struct AccountAddress: Hashable, Sendable, CustomStringConvertible {
   /// In lower case.

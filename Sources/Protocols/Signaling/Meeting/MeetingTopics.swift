@@ -1,5 +1,3 @@
-internal import Wire
-
 /// The topics of one child at an MQTT broker. interfaces/wire.md, "Meeting places".
 public struct MeetingTopics: Hashable, Sendable {
   private let base: String

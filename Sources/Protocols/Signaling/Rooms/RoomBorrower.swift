@@ -8,11 +8,4 @@ public struct RoomBorrower: Hashable, Sendable {
   public var lifetime: Duration?
   /// Since when the host has been coming here, without a break that is longer than two hours.
   public var hostKnownFor: Duration
-
-  public init(user: String, room: String, lifetime: Duration?, hostKnownFor: Duration) {
-    self.user = user
-    self.room = room
-    self.lifetime = lifetime
-    self.hostKnownFor = hostKnownFor
-  }
 }

@@ -18,8 +18,6 @@ struct VouchedClients: Sendable {
     self.limits = limits
   }
 
-  var count: Int { vouches.count }
-
   /// Takes in a client with a session.
   ///
   /// - Parameters:

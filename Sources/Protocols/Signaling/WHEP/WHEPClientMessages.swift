@@ -49,16 +49,9 @@ public struct WHEPRemoteICE: Hashable, Sendable {
   public var ufrag: String
   public var pwd: String
   /// Attribute text from `candidate:` on.
-  public var candidates: [String]
+  public var candidates: [String] = []
   /// No more will follow.
-  public var isComplete: Bool
-
-  public init(ufrag: String, pwd: String, candidates: [String] = [], isComplete: Bool = false) {
-    self.ufrag = ufrag
-    self.pwd = pwd
-    self.candidates = candidates
-    self.isComplete = isComplete
-  }
+  public var isComplete = false
 }
 
 /// Actions for the shell, in order. `failed` or `closed` comes once and ends the session; a DELETE may still be sent with

@@ -7,16 +7,9 @@ public struct WHEPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of problem, in a few words.
   public var title: String
   /// The server's advice, one line without control characters; may be empty.
-  public var detail: String
+  public var detail = ""
   /// How long the server asks us to wait. RFC 9110 section 10.2.3.
   public var retryAfter: Duration?
-
-  public init(status: Int, title: String, detail: String = "", retryAfter: Duration? = nil) {
-    self.status = status
-    self.title = title
-    self.detail = detail
-    self.retryAfter = retryAfter
-  }
 
   /// `401 Unauthorized: the token is wrong, expired or revoked`.
   public var description: String { "\(status) \(title)" + (detail.isEmpty ? "" : ": \(detail)") }
