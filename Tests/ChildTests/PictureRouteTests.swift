@@ -19,7 +19,7 @@ import Wire
   }
 
   private mutating func sends(_ rendition: Rendition, _ milliseconds: Int, key: Bool = false) -> Bool {
-    route.admits(
+    route.accept(
       EncodedVideoFrame(
         data: [], captureTime: .zero + .milliseconds(milliseconds), isKeyFrame: key, temporalLayer: 0,
         isLayerSync: false, width: 16, height: 16, rendition: rendition))

@@ -23,7 +23,7 @@ import Wire
 
   /// What is sent of these blocks, as the blocks that it covers.
   private static func sent(_ route: inout SoundRoute, _ blocks: Range<UInt64>) -> [UInt64] {
-    packets(blocks: blocks).filter { route.admits($0) }.flatMap { packet in
+    packets(blocks: blocks).filter { route.accept($0) }.flatMap { packet in
       let first = packet.samplePosition / 960
       return packet.rendition == .full ? [first] : [first, first + 1, first + 2]
     }
@@ -47,7 +47,7 @@ import Wire
     var route = SoundRoute()
     route.follow(estimateKbps: 60, now: .zero)
     let packet = EncodedAudioPacket(data: [1], captureTime: .zero, samplePosition: 0)
-    #expect((0..<10).allSatisfy { _ in route.admits(packet) })
+    #expect((0..<10).allSatisfy { _ in route.accept(packet) })
   }
 
   @Test func aPathThatIsWideForAMomentKeepsTheNarrowOne() {

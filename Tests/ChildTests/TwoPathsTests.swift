@@ -93,7 +93,7 @@ private final class Nursery {
     let frame = EncodedVideoFrame(
       data: [], captureTime: now, isKeyFrame: order.isKeyFrame, temporalLayer: 0, isLayerSync: false, width: 16,
       height: 16, rendition: order.rendition)
-    for (index, pair) in pairs.enumerated() where routes[index].admits(frame) {
+    for (index, pair) in pairs.enumerated() where routes[index].accept(frame) {
       pair.child.send(
         payloads, kind: .video, mediaTime: UInt32(truncatingIfNeeded: now.nanoseconds / 100_000 * 9), captureTime: now,
         isKeyFrame: order.isKeyFrame, source: order.rendition.rawValue, now: now)

@@ -86,8 +86,8 @@ struct PictureRoute {
     assignment.step == .stills && (stillAt.map { now - $0 >= Self.stillInterval } ?? true)
   }
 
-  /// Whether this picture is sent.
-  mutating func admits(_ frame: EncodedVideoFrame) -> Bool {
+  /// The route follows the next picture of the camera. Returns whether it is sent.
+  mutating func accept(_ frame: EncodedVideoFrame) -> Bool {
     guard let target = assignment.rendition else {
       current = nil
       return false

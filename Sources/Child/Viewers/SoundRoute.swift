@@ -59,8 +59,8 @@ struct SoundRoute {
     return isRepeated ? Self.repeatedKbps : Self.fullKbps
   }
 
-  /// Whether this packet is sent: each moment in one rendition.
-  mutating func admits(_ packet: EncodedAudioPacket) -> Bool {
+  /// The route follows the next packet. Returns whether it is sent: each moment in one rendition.
+  mutating func accept(_ packet: EncodedAudioPacket) -> Bool {
     if packet.isJunction { current = target }
     return packet.rendition == current
   }

@@ -622,31 +622,35 @@ extension Viewers: MediaReceiver {
     hub.send(
       track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
       temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame,
-      source: index * Rendition.allCases.count + frame.rendition.rawValue
-    ) { peer in
-      guard let session = registry[peer], session.isConnected, session.camera == index, session.seesPicture else {
-        return false
-      }
+      source: index * Rendition.allCases.count + frame.rendition.rawValue, to: receivers(of: frame, fromCamera: index))
+  }
+
+  /// The viewers whose route takes the picture.
+  private func receivers(of frame: EncodedVideoFrame, fromCamera index: Int) -> [PeerID] {
+    var receivers: [PeerID] = []
+    for session in watchers(of: index) where session.isConnected {
       guard session.withheld == nil || session.withheld == .microphone else {
         session.route.forgetPictures()
-        return false
+        continue
       }
       let before = session.route.current
-      guard session.route.admits(frame) else { return false }
+      guard session.route.accept(frame) else { continue }
       if session.route.current != before { applyLayers(to: session) }
-      return true
+      receivers.append(session.peer)
     }
+    return receivers
   }
 
   func send(_ packet: EncodedAudioPacket) {
     if packet.rendition == .full { recorded?(.audio(packet)) }
+    var receivers: [PeerID] = []
+    for session in registry.all where session.hearsSound {
+      guard session.soundRoute.accept(packet), session.withheld == nil || session.withheld == .camera else { continue }
+      receivers.append(session.peer)
+    }
     hub.send(
       [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
-      captureTime: packet.captureTime
-    ) { peer in
-      guard let session = registry[peer], session.hearsSound, session.soundRoute.admits(packet) else { return false }
-      return session.withheld == nil || session.withheld == .camera
-    }
+      captureTime: packet.captureTime, to: receivers)
   }
 
   func levelMeasured() { registry.tell(.levelMeasured) }

@@ -38,13 +38,14 @@ struct BurstSpread {
 }
 
 extension PeerHub {
-  /// Sends one frame or audio packet to every peer that `isWanted` selects; payloads are shared, not copied. To many viewers
-  /// a picture goes in turns (`BurstSpread`); sound goes at once.
+  /// Sends one frame or audio packet; payloads are shared, not copied. To many viewers a picture goes in turns
+  /// (`BurstSpread`); sound goes at once.
   ///
+  /// - Parameter receivers: nil: every peer.
   /// - Parameter source: the encoder of a picture; see `RTPSender.send`.
   public func send(
     _ payloads: [[UInt8]], kind: MediaKind, mediaTime: UInt32, captureTime: Instant, temporalLayer: Int = 0,
-    isKeyFrame: Bool = false, source: Int = 0, where isWanted: (PeerID) -> Bool = { _ in true }
+    isKeyFrame: Bool = false, source: Int = 0, to receivers: [PeerID]? = nil
   ) {
     eventLoop.preconditionInEventLoop()
     let send = { [self] (wanted: [PeerID]) in
@@ -58,7 +59,7 @@ extension PeerHub {
       }
       finishTurn()
     }
-    let wanted = peers.keys.filter(isWanted)
+    let wanted = receivers ?? Array(peers.keys)
     guard kind == .video, let duration = spread.plan(viewers: wanted.count) else { return send(wanted) }
     let turns = Dictionary(grouping: wanted) { BurstSpread.slot(of: $0.number) }
     for (slot, ids) in turns where slot > 0 {
