@@ -117,7 +117,7 @@ extension PeerConnection {
       switch output {
       case .transmit(let packet):
         dtls?.send(packet)
-      case .associationConnected, .bufferedAmountLow:
+      case .associationConnected:
         break
       case .opened(let id, let parameters, let byPeer):
         outputs.append(.event(.dataChannelOpened(id: id, parameters, byPeer: byPeer)))

@@ -61,8 +61,6 @@ extension SCTPAssociation {
     sender.mayExceedWindow = false
     // A message may have been abandoned instead of sent.
     if sender.mustSendForwardTSN, packet.room >= 64 { appendForwardTSN(to: &packet) }
-    for id in sender.queue.lowStreams { events.append(.bufferedAmountLow(id)) }
-    sender.queue.lowStreams = []
   }
 
   /// RFC 9260 section 6.3.2 rule R1.

@@ -28,7 +28,6 @@ struct SCTPAssociation: Sendable {
     case incomingReset([UInt16]?)
     /// Our outgoing streams are reset, or the peer refused to.
     case outgoingReset([UInt16])
-    case bufferedAmountLow(UInt16)
     case closed(AssociationCloseReason)
   }
 

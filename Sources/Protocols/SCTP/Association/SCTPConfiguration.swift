@@ -26,7 +26,7 @@ public struct SCTPConfiguration: Hashable, Sendable {
   /// negotiated ones need not be listed.
   public var expectedChannels: Set<DataChannelName>?
   /// Bytes that `send` accepts before it refuses: unsent and unacknowledged together. A screenshot of several megabytes
-  /// is sent piece by piece, paced by `bufferedAmountLow`.
+  /// is sent piece by piece, as `bufferedAmount` falls.
   public var sendBufferSize = 2 * 1024 * 1024
   /// Max.Burst: RFC 9260 section 16. Data packets sent per event, so that a large message does not push a whole
   /// congestion window at once into the queue that media waits in.

@@ -29,7 +29,6 @@ struct SendQueue: Sendable {
     var messages = FIFO<OutgoingMessage>()
     var nextSequenceNumber: UInt16 = 0
     var bufferedBytes = 0
-    var lowThreshold = 0
     var priority: UInt16 = 256
     var servedUntil: UInt64 = 0
   }
@@ -42,19 +41,12 @@ struct SendQueue: Sendable {
   private var virtualTime: UInt64 = 0
   /// Unsent payload of all streams.
   private(set) var bytes = 0
-  /// Streams whose buffered amount fell to their threshold since this was last emptied.
-  var lowStreams: [UInt16] = []
   private(set) var expiredMessages: UInt64 = 0
 
   var isEmpty: Bool { active.isEmpty }
 
   func bufferedAmount(of id: UInt16) -> Int { streams[id]?.bufferedBytes ?? 0 }
-  func lowThreshold(of id: UInt16) -> Int { streams[id]?.lowThreshold ?? 0 }
   func hasMessages(on id: UInt16) -> Bool { streams[id].map { !$0.messages.isEmpty } ?? false }
-
-  mutating func setLowThreshold(_ bytes: Int, of id: UInt16) {
-    streams[id, default: Stream()].lowThreshold = max(0, bytes)
-  }
 
   mutating func setPriority(_ priority: UInt16, of id: UInt16) {
     streams[id, default: Stream()].priority = max(1, priority)
@@ -65,9 +57,8 @@ struct SendQueue: Sendable {
     streams[id, default: Stream()].nextSequenceNumber = number
   }
 
-  /// Resets threshold and priority of a closed channel.
-  mutating func forgetSettings(of id: UInt16) {
-    streams[id]?.lowThreshold = 0
+  /// Resets the priority of a closed channel.
+  mutating func forgetPriority(of id: UInt16) {
     streams[id]?.priority = 256
   }
 
@@ -176,10 +167,6 @@ struct SendQueue: Sendable {
 
   private mutating func released(_ count: Int, of message: OutgoingMessage) {
     bytes -= count
-    guard message.isUserData, let before = streams[message.streamID]?.bufferedBytes else { return }
-    let after = before - count
-    streams[message.streamID]?.bufferedBytes = after
-    let threshold = lowThreshold(of: message.streamID)
-    if before > threshold, after <= threshold { lowStreams.append(message.streamID) }
+    if message.isUserData { streams[message.streamID]?.bufferedBytes -= count }
   }
 }

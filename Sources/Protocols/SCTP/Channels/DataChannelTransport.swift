@@ -168,12 +168,6 @@ public struct DataChannelTransport: Sendable {
   /// Whether the peer has acknowledged every message (RFC 9260 section 6.2).
   public var isAllAcknowledged: Bool { association.sender.isDone }
 
-  /// `bufferedAmountLow` is emitted at or below this many bytes, 0 unless set here. Ignored for an unknown id.
-  public mutating func setBufferedAmountLowThreshold(_ bytes: Int, of id: UInt16) {
-    guard channels[id] != nil else { return }
-    association.sender.queue.setLowThreshold(bytes, of: id)
-  }
-
   /// Channels in the order of their ids, and the association.
   public var statistics: DataChannelTransportStatistics {
     let sender = association.sender
@@ -217,7 +211,7 @@ public struct DataChannelTransport: Sendable {
 
   private mutating func remove(_ id: UInt16) {
     guard let channel = channels.removeValue(forKey: id) else { return }
-    association.sender.queue.forgetSettings(of: id)
+    association.sender.queue.forgetPriority(of: id)
     if channel.isAnnounced { outputs.append(.closed(id: id)) }
   }
 
@@ -231,8 +225,6 @@ public struct DataChannelTransport: Sendable {
         for id in ids ?? channels.keys.sorted() { didResetIncoming(id) }
       case .outgoingReset(let ids):
         for id in ids { didResetOutgoing(id) }
-      case .bufferedAmountLow(let id):
-        if channels[id]?.isClosing == false { outputs.append(.bufferedAmountLow(id: id)) }
       case .closed(let reason):
         for id in channels.keys.sorted() { remove(id) }
         outputs.append(.associationClosed(reason))

@@ -66,8 +66,6 @@ public enum DataChannelOutput: Hashable, Sendable {
   case message(id: UInt16, DataChannelMessage)
   /// The channel is gone at both ends, and its id is free.
   case closed(id: UInt16)
-  /// The buffered amount fell to the channel's threshold or below.
-  case bufferedAmountLow(id: UInt16)
   /// The last output: nothing can be sent or received any more. Every channel was `closed` before.
   case associationClosed(AssociationCloseReason)
 }
@@ -103,7 +101,7 @@ public enum DataChannelError: Error, Hashable, Sendable {
   case channelClosing(UInt16)
   /// The message exceeds what the peer accepts, in bytes.
   case messageTooLarge(limit: Int)
-  /// The send buffer is full; wait for `bufferedAmountLow`.
+  /// The send buffer is full; wait until `bufferedAmount` falls.
   case bufferFull
   /// The association has ended or is ending.
   case associationClosed
