@@ -30,7 +30,7 @@ struct TextTextures {
   }
 
   private var kept: [Key: Texture] = [:]
-  /// More than a window shows at once; then all are made anew.
+  /// More than a window shows at once; then all are made again.
   private static let maximum = 96
 
   mutating func forget() { kept = [:] }

@@ -74,7 +74,7 @@ public final class ViewerWindow {
     _ = sdl.pointee.SetHint("SDL_MOUSE_FOCUS_CLICKTHROUGH", "1")
     _ = sdl.pointee.SetHint("SDL_RENDER_VSYNC", "0")
     guard sdl.pointee.Init(CSDL_INIT_VIDEO) == 0 else { throw DesktopError("there is no desktop") }
-    // SDL goes on without a screen where it finds none.
+    // SDL works without a screen where it finds none.
     guard let driver = sdl.pointee.GetCurrentVideoDriver(), ["x11", "wayland"].contains(String(cString: driver)) else {
       sdl.pointee.QuitSubSystem(CSDL_INIT_VIDEO)
       throw DesktopError("there is no desktop")

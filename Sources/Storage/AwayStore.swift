@@ -1,7 +1,7 @@
 public import Control
 public import Wire
 
-/// `away.json` in the parent's state directory: how each child is reached from elsewhere, as it has told over `control`.
+/// `away.json` in the parent's state directory: how each child is reached from elsewhere, as it has reported over `control`.
 /// It holds credentials of TURN servers and meeting places.
 public struct AwayStore: Sendable {
   /// Beyond this, the oldest are dropped.
@@ -44,7 +44,7 @@ public struct AwayStore: Sendable {
   /// Where the child was reached from elsewhere: `host:port`, the latest first.
   public func addresses(of child: String) -> [String] { entry(of: child).addresses }
 
-  /// Where the child is met; empty if it never told.
+  /// Where the child is met; empty if it never reported any.
   public func meetings(of child: String) -> [MeetingDocument] { entry(of: child).meetings ?? [] }
 
   /// Replaces servers and meeting places. Throws `StoreError.file`; nothing has changed then.

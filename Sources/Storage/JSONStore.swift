@@ -21,7 +21,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .file(let error): "\(error)"
     case .damaged(let path, let offset, let reason):
       "\(path) is damaged" + (offset.map { " at byte \($0)" } ?? "")
-        + ": \(reason). It was left as it is; restore a backup of it, or move it away to begin anew: mv \(path) \(path).old"
+        + ": \(reason). It was left as it is; restore a backup of it, or move it away to start again: mv \(path) \(path).old"
     case .newerVersion(let path, let found, let supported):
       "\(path) has version \(found), this program reads up to version \(supported). It was left as it is; use the newer "
         + "program that wrote it, or restore a backup of the directory"

@@ -34,7 +34,7 @@ public struct NotificationStore: Sendable {
     }
   }
 
-  /// Removes the file: nobody is told any more.
+  /// Removes the file: nobody is notified any more.
   public func remove() {
     unlink(store.file.path)
   }

@@ -9,7 +9,7 @@ public struct StoredSubscription: Hashable, Sendable {
   /// Id of the pair record.
   public var pair: String
   public var subscription: PushSubscription
-  /// What it wants to be told; nil: the usual kinds.
+  /// What it wants to be notified of; nil: the usual kinds.
   public var kinds: Set<EventKind>?
   /// That its owner gave; nil: the child's.
   public var contact: String?

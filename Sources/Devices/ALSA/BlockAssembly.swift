@@ -14,7 +14,7 @@ struct BlockAssembly {
   private let amplifier: MicrophoneAmplifier
   private let hasMoreThan16Bits: Bool
   private var meter = RateMeter(nominal: AudioFormat.sampleRate)
-  /// Since the meter was told last.
+  /// Since the meter was last updated.
   private var unmeasured = 0
   private var resampler: Resampler?
   /// What `resampler` converts from, in Hz.

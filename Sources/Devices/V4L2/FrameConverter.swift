@@ -20,7 +20,7 @@ struct FrameConverter {
   /// What is odd about the pictures but does them no harm, for a person.
   private(set) var remarks: Set<String> = []
 
-  /// One picture with another size may be a damaged header; a camera that means it goes on.
+  /// One picture with another size may be a damaged header; a camera that means it sends more of them.
   private static let confirmations = 3
 
   /// `width` and `height` in pixels and `stride` in bytes, as set by the driver.

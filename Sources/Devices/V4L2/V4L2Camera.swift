@@ -74,7 +74,7 @@ final class V4L2Camera: MediaSource {
     throw DeviceError(device: path, reason: .unsupportedFormat("it offers \(offered.isEmpty ? "none" : offered)"))
   }
 
-  /// The camera, streaming in one of its modes. Opened for each anew: after a refusal its buffers would be in the way.
+  /// The camera, streaming in one of its modes. Opened again for each: after a refusal its buffers would be in the way.
   private static func open(
     _ path: String, _ choice: ModeAtRate, _ request: VideoRequest
   ) throws(DeviceError) -> Streaming {

@@ -15,7 +15,7 @@ public final class HearingEar: Sendable {
 
   public init() {}
 
-  /// Begins anew. `heard` is called on the sound's thread with the share of each chirp that is found.
+  /// Starts again. `heard` is called on the sound's thread with the share of each chirp that is found.
   public func begin(heard: @escaping @Sendable (_ share: Double) -> Void) {
     listening.withLock { $0 = Listening(heard: heard) }
   }

@@ -90,7 +90,7 @@ public struct HearingTest: Sendable {
     add(listener)
   }
 
-  /// A parent tells the noise floor that it receives.
+  /// A parent reports the noise floor that it receives.
   public mutating func received(_ floor: NoiseFloor.Figures, by listener: Listener) {
     guard way == .noiseFloor, let childFloor, NoiseFloor.isSameRoom(childFloor, floor) else { return }
     add(listener)

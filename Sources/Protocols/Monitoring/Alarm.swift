@@ -3,7 +3,7 @@ public import Wire
 
 /// Decides what is an alarm. Pure: it has no clock and does nothing. Instants never go backwards.
 ///
-/// What arrives is told by `note`; `evaluate` says what is wrong. The phone page has the same rules
+/// What arrives is passed to `note`; `evaluate` says what is wrong. The phone page has the same rules
 /// (Sources/Web/Pages/core/alarm.js); both are tested with Tests/Fixtures/alarm-cases.json.
 public struct Alarm: Sendable {
   /// What is wrong, the gravest first.
@@ -69,7 +69,7 @@ public struct Alarm: Sendable {
     /// With a digest of what it shows, where there is one.
     case picture(digest: UInt64? = nil)
     case sound
-    /// Tracks that this parent is not told of are nil.
+    /// Tracks that this parent gets no reports of are nil.
     case heartbeat(video: Track?, audio: Track?)
     case hello
     case goodbye
@@ -123,11 +123,11 @@ public struct Alarm: Sendable {
     /// The last progress.
     var progress: Instant
     /// The last heartbeat.
-    var told: Instant
+    var reportedAt: Instant
 
-    /// Heartbeats have said for as long as this that nothing goes on. Where they are late themselves, on a link that loses
-    /// much, they say nothing.
-    func hasStood(for time: Duration) -> Bool { told - progress > time }
+    /// Heartbeats have reported no progress for as long as this. Where they are late themselves, on a link that loses
+    /// much, they prove nothing.
+    func hasStood(for time: Duration) -> Bool { reportedAt - progress > time }
   }
 
   /// When any data, a picture, a sound, and another picture came last.
@@ -210,7 +210,7 @@ public struct Alarm: Sendable {
     }
   }
 
-  /// Everything that is wrong now is known; only what comes anew rings.
+  /// Everything that is wrong now is known; only what is new rings.
   public mutating func acknowledge(now: Instant) {
     _ = evaluate(now: now)
     testAt = nil
@@ -235,17 +235,19 @@ public struct Alarm: Sendable {
 
   private func restart(_ track: inout TrackState?, _ now: Instant) {
     track?.progress = now
-    track?.told = now
+    track?.reportedAt = now
   }
 
-  private static func beat(_ known: inout TrackState?, _ told: Track?, _ now: Instant) {
-    guard let told else { return known = nil }
-    guard let before = known else { return known = TrackState(track: told, since: now, progress: now, told: now) }
-    let stands = before.track.captured == told.captured && told.state == .running
+  private static func beat(_ known: inout TrackState?, _ track: Track?, _ now: Instant) {
+    guard let track else { return known = nil }
+    guard let before = known else {
+      return known = TrackState(track: track, since: now, progress: now, reportedAt: now)
+    }
+    let stands = before.track.captured == track.captured && track.state == .running
     known = TrackState(
-      track: told, since: before.track.state == told.state ? before.since : now,
+      track: track, since: before.track.state == track.state ? before.since : now,
       // Any other number is progress: another camera counts for itself.
-      progress: stands ? before.progress : now, told: now)
+      progress: stands ? before.progress : now, reportedAt: now)
   }
 
   private mutating func enter(_ phase: Phase, _ isAudioOnly: Bool?, _ now: Instant) {
@@ -284,7 +286,7 @@ public struct Alarm: Sendable {
     func shift(_ track: inout TrackState?) {
       guard let before = track else { return }
       track?.progress = min(now, before.progress + time)
-      track?.told = min(now, before.told + time)
+      track?.reportedAt = min(now, before.reportedAt + time)
     }
     shift(&video)
     shift(&audio)
@@ -420,7 +422,7 @@ public struct Alarm: Sendable {
     excused = max(delay.map { min(now, last + $0) } ?? now, excused ?? last)
   }
 
-  /// How late a picture may be, as the child tells; nil where none comes.
+  /// How late a picture may be, as the child reports; nil where none comes.
   private var delay: Duration? {
     switch video?.track.picture {
     case .none?: nil

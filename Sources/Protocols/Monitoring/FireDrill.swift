@@ -26,7 +26,7 @@ public struct FireDrill: Sendable {
   }
 
   private enum Phase: Hashable, Sendable {
-    /// Before a stage: parents are told, or recover from the one before.
+    /// Before a stage: parents are notified, or recover from the one before.
     case pause(until: Instant)
     case withholding(until: Instant)
     case over
@@ -69,7 +69,7 @@ public struct FireDrill: Sendable {
     parents.contains { $0.id == parent && $0.stages.contains(stage) } && outcomes[parent]?[stage] != .acknowledged
   }
 
-  /// A parent tells of an alarm of this kind. Others than the stage's own are real, and not ours.
+  /// A parent reports an alarm of this kind. Others than the stage's own are real, and not ours.
   public mutating func rang(_ kind: String, isAcknowledged: Bool, at parent: String) {
     guard hasBegun, let stage = stages.first, Self.kinds(of: stage).contains(kind), isPending(stage, parent) else {
       return

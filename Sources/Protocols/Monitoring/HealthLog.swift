@@ -65,8 +65,8 @@ public struct HealthLog: Sendable {
   private struct Known: Sendable {
     var since: Instant
     var last: Instant
-    /// Nil before it has been told.
-    var told: EventLevel?
+    /// The level last reported; nil before.
+    var reported: EventLevel?
   }
 
   /// What comes and goes, as a board at its limit of temperature, is one event.
@@ -88,16 +88,16 @@ public struct HealthLog: Sendable {
     var state = known[condition.concern] ?? Known(since: now, last: now)
     state.last = now
     defer { known[condition.concern] = state }
-    guard now - state.since >= condition.concern.patience, state.told.map({ $0 < condition.level }) ?? true else {
+    guard now - state.since >= condition.concern.patience, state.reported.map({ $0 < condition.level }) ?? true else {
       return nil
     }
-    state.told = condition.level
+    state.reported = condition.level
     return .begins(condition)
   }
 
   private mutating func missed(_ concern: Concern, _ now: Instant) -> Change? {
     guard let state = known[concern] else { return nil }
-    guard state.told != nil else {
+    guard state.reported != nil else {
       known[concern] = nil
       return nil
     }

@@ -1,7 +1,7 @@
 public import Wire
 
 /// Makes one record of each minute: how loud the room was, whether the microphone delivered, and who demonstrably received
-/// fresh sound. It is told once a second.
+/// fresh sound. Call it once a second.
 public struct MinuteRecorder: Sendable {
   /// One viewer's session.
   public struct Listener: Hashable, Sendable {

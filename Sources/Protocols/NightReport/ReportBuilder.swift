@@ -137,13 +137,14 @@ public struct ReportBuilder: Sendable {
     skip(to: end)
     closeGap(at: end)
     countLatest(next: 0)
-    let told = gaps.map { document($0, events) }
+    let gapDocuments = gaps.map { document($0, events) }
     let longest = gaps.indices.max { Self.length(gaps[$0]) < Self.length(gaps[$1]) }
     let (start, stop) = (Double(from), Double(to))
     let inside = events.filter { $0.time >= start && $0.time < stop }
     return ReportDocument(
       from: start, to: stop, minutes: Int(clamping: end - first), recordedMinutes: recorded,
-      monitoredMinutes: monitored, parents: parents(names), longestGap: longest.map { told[$0] }, gaps: told,
+      monitoredMinutes: monitored, parents: parents(names), longestGap: longest.map { gapDocuments[$0] },
+      gaps: gapDocuments,
       noise: .init(minutes: noisy, thresholdDb: noiseDb, loudestDb: loudest.map { Double($0) / 10 }),
       losses: Array(losses(events).suffix(Self.maximumItems)), alarms: Array(alarms(inside).suffix(Self.maximumItems)),
       proofs: Array(proofs(inside).suffix(Self.maximumItems)), restarts: inside.count { $0.kind == "restart" },
@@ -214,7 +215,7 @@ public struct ReportBuilder: Sendable {
   }
 
   private func alarms(_ events: [EventDocument]) -> [ReportDocument.Alarm] {
-    // A parent whose answer got lost tells of an alarm again.
+    // A parent whose answer got lost reports an alarm again.
     var seen: Set<ReportDocument.Alarm> = []
     return events.compactMap { event in
       guard event.kind == "alarm" else { return nil }

@@ -1,7 +1,7 @@
 import Wire
 
-/// XR, as far as it lets a participant that sends no media know its round-trip time: it tells the time (RRTR), and the
-/// sender tells how long ago it heard that (DLRR). RFC 3611 sections 4.4 and 4.5.
+/// XR, as far as it lets a participant that sends no media know its round-trip time: it sends its time (RRTR), and the
+/// sender reports how long ago it received that (DLRR). RFC 3611 sections 4.4 and 4.5.
 ///
 /// Blocks of other kinds, or of a length that their kind does not have, are skipped when parsing.
 public struct RTCPExtendedReport: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// Extends the sequence numbers of one source to 64 bits and tells which packets are new. RFC 3550 appendix A.1.
+/// Extends the sequence numbers of one source to 64 bits and finds which packets are new. RFC 3550 appendix A.1.
 ///
 /// There is no probation for a new source: SRTP has authenticated it.
 struct SequenceTracker: Sendable {

@@ -58,7 +58,7 @@ extension ICEServer {
 }
 
 extension ICEServerURL {
-  /// The same server for Binding requests alone; nil if it tells nothing of a UDP socket.
+  /// The same server for Binding requests alone; nil if its answers say nothing of a UDP socket.
   public var bindingOnly: ICEServerURL? {
     switch (scheme, transport) {
     case (.stun, _): self

@@ -69,7 +69,7 @@ extension TURNClient {
     transmit(bytes, now: now)
   }
 
-  /// Retransmits, and begins anew what has got no response.
+  /// Retransmits, and starts again what got no response.
   mutating func runRequests(now: Instant) {
     var overdue: [Request] = []
     for index in requests.indices {

@@ -90,7 +90,7 @@ extension TURNClient {
     }
     guard request.nonces < configuration.maximumNonces else {
       droppedCount &+= 1
-      // An allocation that exists is refreshed anew when the request has run out of time.
+      // An allocation that exists is refreshed again when the request has run out of time.
       if request.purpose == .allocate {
         requests[index].unprovenRefusal = .serverMisbehaved("it does not accept its own nonces")
       }

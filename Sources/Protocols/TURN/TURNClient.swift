@@ -30,7 +30,7 @@ public struct TURNClient: Sendable {
     var keepaliveAt: Instant?
   }
 
-  /// What the server has told for authenticating requests. RFC 8489 section 9.2.
+  /// What the server has sent for authenticating requests. RFC 8489 section 9.2.
   struct Challenge: Sendable {
     let realm: String
     var nonce: [UInt8]
@@ -45,7 +45,7 @@ public struct TURNClient: Sendable {
   var permissions = PermissionTable()
   var peers = PeerTable()
   var lastSentAt = Instant.zero
-  /// When `renewalDue` is to be told.
+  /// When `renewalDue` is reported.
   var renewalAt: Instant?
   private var stream = MessageStream()
   private var outputs = FIFO<TURNOutput>()

@@ -7,7 +7,7 @@ public struct TURNClientConfiguration: Sendable {
   /// Asks for a relayed address of IPv6, REQUESTED-ADDRESS-FAMILY. RFC 8656 section 18.6.
   public var wantsIPv6: Bool
   /// Over UDP. RFC 8489 section 6.2.1 gives up after 39.5 s; a server that has not answered seven requests within 19.5 s
-  /// is of no use, and while an allocation lasts the request is made anew.
+  /// is of no use, and while an allocation lasts the request is made again.
   public var retransmission = STUNRetransmission(
     initialTimeout: .milliseconds(500), maximumTimeout: .seconds(4), maximumRequests: 7, lastTimeoutFactor: 8)
   /// How long a response may take over TCP and TLS, where nothing is retransmitted. The same time.

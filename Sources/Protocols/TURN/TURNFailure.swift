@@ -8,7 +8,7 @@ public enum TURNFailure: Error, Hashable, Sendable {
   case credentialsExpired
   /// 441: the allocation was made with other credentials.
   case wrongCredentials
-  /// 437: the server has another allocation for this socket, or none any more. Begin anew from a new socket.
+  /// 437: the server has another allocation for this socket, or none any more. Start again from a new socket.
   case mismatch
   /// 486: the user's limit of allocations is reached.
   case quotaReached

@@ -66,7 +66,7 @@ extension ChildConfiguration {
     lullabies: "/usr/share/cradle/lullabies",
     // Below 150 kbps 720p is unusable; above 2500 kbps VP8 at 720p30 does not look better.
     video: Video(bitrateKbps: 150...2500),
-    // A family that watches by turns does not want to be told of each pause.
+    // A family that watches by turns does not want a notice of each pause.
     unheard: nil,
     // It makes a sound in the room, if a soft one; and when a child goes to bed is the family's to know.
     hearingTest: nil,

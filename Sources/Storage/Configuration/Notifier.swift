@@ -4,7 +4,7 @@ public import Notifications
 internal import Signaling
 
 extension ChildConfiguration {
-  /// An entry of `notify`: where events are told.
+  /// An entry of `notify`: where events are sent.
   public struct Notifier: Sendable, Hashable {
     /// 1...32 letters, digits, `-` and `_`; unique.
     public var name: String

@@ -26,7 +26,7 @@ final class WatchDesk: Sendable {
   let inbox: WindowInbox?
   let screen: Screen
   private let state: Mutex<State>
-  private let notifier = Notifier()
+  private let notifier = DesktopNotifier()
   private let quit: @Sendable () -> Void
   private let talk: AsyncStream<TalkOrder>.Continuation
 

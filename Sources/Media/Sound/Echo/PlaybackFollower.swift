@@ -38,7 +38,7 @@ struct PlaybackFollower: Sendable {
   mutating func follow(_ played: PlayedSound, at captureTime: Instant) -> Bool {
     guard let measured = played.position(at: captureTime) else { return false }
     guard let expected, abs(measured - expected) < Self.jump else {
-      // The drift is still valid; the position is measured anew.
+      // The drift is still valid; the position is measured again.
       expected = measured + Self.block + drift
       places = 1
       position = nil

@@ -8,7 +8,7 @@ internal import Wire
 extension MachineAddress {
   /// What a socket can be reached at.
   ///
-  /// - Parameter known: nil where the kernel tells nothing of them.
+  /// - Parameter known: nil where the kernel does not report them.
   static func all(_ known: [LocalAddress]?, _ socket: MediaSocket, includingLoopback: Bool) -> [MachineAddress] {
     let known =
       known
@@ -34,7 +34,7 @@ struct LocalAddress: Hashable, Sendable {
   let isOffered: Bool
 }
 
-/// Knows the machine's addresses, and is told by the kernel as soon as one of them appears or goes: rtnetlink(7).
+/// Knows the machine's addresses; the kernel reports each that appears or goes: rtnetlink(7).
 ///
 /// `@unchecked Sendable` because it is confined to its event loop.
 final class AddressMonitor: ChannelInboundHandler, @unchecked Sendable {

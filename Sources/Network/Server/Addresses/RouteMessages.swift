@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Wire
 
-/// One change of an interface or an address, as the kernel tells it: rtnetlink(7).
+/// One change of an interface or an address, as the kernel reports it: rtnetlink(7).
 enum RouteChange: Hashable {
   case link(InterfaceTable.Link, index: Int32)
   case linkGone(index: Int32)

@@ -10,7 +10,7 @@ public import SecureTransport
 ///
 /// `@unchecked Sendable` because it is confined to its event loop.
 public final class CertificateFileMonitor: @unchecked Sendable {
-  /// What tells a file's contents from others, without reading them.
+  /// By which a change of a file's contents is seen without reading them.
   private struct FileState: Hashable, Sendable {
     var device: UInt64
     var number: UInt64

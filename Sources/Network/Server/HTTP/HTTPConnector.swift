@@ -28,7 +28,7 @@ struct HTTPConnector {
     tls = origin.scheme == .https ? try ClientTLS(trust: trust) : nil
   }
 
-  /// - Parameter configure: adds the handlers after TLS, and is told whether there is TLS. Called once per attempt when a name has several addresses.
+  /// - Parameter configure: adds the handlers after TLS, and learns whether there is TLS. Called once per attempt when a name has several addresses.
   func connect(
     configure: @escaping (ChannelPipeline.SynchronousOperations, _ isSecure: Bool) throws -> Void
   ) -> EventLoopFuture<any Channel> {

@@ -36,7 +36,7 @@ public final class PeerHub: @unchecked Sendable {
   private let makeConnection: @Sendable (PeerConnectionConfiguration) -> PeerConnection
   /// Called on the event loop; set it before `bind`.
   public var onEvent: EventHandler = { _, _ in }
-  /// Called on the event loop when addresses of this machine have appeared or gone, after every connection has been told.
+  /// Called on the event loop when addresses of this machine have appeared or gone, after every connection knows them.
   public var onAddressesChanged: () -> Void = {}
   /// Called on the event loop when no relay could be had for a peer; the text is for people.
   public var onRelayFailure: (PeerID, String) -> Void = { _, _ in }
@@ -48,7 +48,7 @@ public final class PeerHub: @unchecked Sendable {
   private(set) var socket: MediaSocket?
   /// Set by `bind`.
   var marking = MediaMarking.none
-  /// Nil where the system tells nothing of its addresses; then each connection has those of its beginning.
+  /// Nil where the system does not report its addresses; then each connection has those of its beginning.
   private var monitor: AddressMonitor?
   private var isShutDown = false
   /// Short, because a failed bind is cheap.
@@ -221,7 +221,7 @@ public final class PeerHub: @unchecked Sendable {
     byFragment[peer.fragment] = id
     drain(peer)
     if !servers.isEmpty {
-      // Servers of other peers have their answers already; the caller has to know the peer before it is told of them.
+      // Servers of other peers have their answers already; the caller has to know the peer before they are reported.
       eventLoop.execute { [weak self] in
         guard let self, self.peers[id] != nil else { return }
         self.gather(for: id, from: servers)
@@ -236,7 +236,7 @@ public final class PeerHub: @unchecked Sendable {
     MachineAddress.all(monitor?.addresses, socket, includingLoopback: includingLoopback)
   }
 
-  /// The addresses of this machine, as the kernel has told last. Nil where it tells nothing of them.
+  /// The addresses of this machine, as the kernel last reported them. Nil where it does not report them.
   public var ownAddresses: Set<IPAddress>? {
     eventLoop.preconditionInEventLoop()
     return monitor?.addresses.map { Set($0.map(\.ip)) }

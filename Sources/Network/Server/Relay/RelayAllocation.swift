@@ -5,7 +5,7 @@ public import Wire
 
 /// One allocation of a TURN server, with a socket or connection of its own to it: drives a `TURNClient` on an event loop.
 ///
-/// It begins anew by itself when the server sends it elsewhere (300), and from another port when the server takes its
+/// It starts again by itself when the server sends it elsewhere (300), and from another port when the server takes its
 /// port for somebody else's (437), both before there is an allocation. Afterwards an allocation that ends is over: its
 /// relayed address is gone, and the owner makes another.
 ///
@@ -242,10 +242,10 @@ public final class RelayAllocation: @unchecked Sendable {
     switch failure.remedy {
     case .elsewhere(let address) where isAllowed(address.ip) && redirections.follow(to: address):
       configuration.server.address = address
-      beginAnew()
+      startAgain()
     case .newSocket where !hasChangedPort:
       hasChangedPort = true
-      beginAnew()
+      startAgain()
     default: finish(failure)
     }
   }
@@ -254,7 +254,7 @@ public final class RelayAllocation: @unchecked Sendable {
     lender?.mayName(address, own: LocalAddresses.current(includingLoopback: false)) ?? true
   }
 
-  private func beginAnew() {
+  private func startAgain() {
     if case .open(let link) = state { link.close() }
     let peers = client.peersInUse
     client = Self.makeClient(configuration)

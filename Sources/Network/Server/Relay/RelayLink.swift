@@ -12,7 +12,7 @@ protocol RelayLink: AnyObject, Sendable {
   func close()
 }
 
-/// What a link tells its allocation, on the event loop.
+/// What a link reports to its allocation, on the event loop.
 struct RelayLinkReceiver: Sendable {
   let received: @Sendable ([UInt8]) -> Void
   /// Once; not after `close`.

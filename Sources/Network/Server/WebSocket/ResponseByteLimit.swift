@@ -1,7 +1,7 @@
 internal import NIOCore
 
 /// Bounds what a server sends before it switches protocols: interim responses (RFC 9110 section 15.2) without end would keep a
-/// core busy until the attempt's time is over, and NIO tells nobody of them. Removed once the protocol is another.
+/// core busy until the attempt's time is over, and NIO reports them to nobody. Removed once the protocol is another.
 final class ResponseByteLimit: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

@@ -12,7 +12,7 @@ struct FrameDependencies: Sendable {
     /// Something it needs may still arrive.
     case waiting
     /// Something it needs was skipped.
-    case hopeless
+    case undecodable
   }
 
   private struct Last: Sendable {
@@ -49,7 +49,7 @@ struct FrameDependencies: Sendable {
     if layer.isSync { return .decodable }
     // Layers 1 to that of the frame.
     let needed = UInt8(truncatingIfNeeded: (2 << Int(layer.index)) - 2)
-    if last.brokenLayers & needed != 0 { return .hopeless }
+    if last.brokenLayers & needed != 0 { return .undecodable }
     return follows ? .decodable : .waiting
   }
 

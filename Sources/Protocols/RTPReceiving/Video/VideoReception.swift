@@ -168,7 +168,7 @@ struct VideoReception: Sendable {
       switch dependencies.verdict(on: waiting[position]) {
       case .decodable: return position
       case .waiting: position += 1
-      case .hopeless: waiting.remove(at: position)
+      case .undecodable: waiting.remove(at: position)
       }
     }
     return nil

@@ -9,7 +9,7 @@ internal import Synchronization
 /// shows notifications, nothing happens.
 ///
 /// One notification at a time; a thread of its own waits for the desktop.
-public final class Notifier: Sendable {
+public final class DesktopNotifier: Sendable {
   private enum Order: Sendable {
     case show(title: String, body: String)
     case withdraw
