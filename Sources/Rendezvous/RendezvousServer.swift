@@ -42,8 +42,6 @@ public final class RendezvousServer: Sendable {
   private let commands: CommandSocket
   /// Nil without files of an authority's certificate.
   private let certificate: CertificateFileMonitor?
-  /// SHA-256 over the key of a certificate that the server made itself, in hexadecimal digits; nil with one of its own.
-  public let keySHA256: String?
   public var port: Int { http.port }
 
   /// Confined to the event loop.
@@ -147,7 +145,6 @@ public final class RendezvousServer: Sendable {
     self.group = group
     self.loop = loop
     self.rooms = rooms
-    keySHA256 = key
     var facts: Logger.Metadata = ["names": "\(names.joined(separator: ", "))", "port": "\(http.port)"]
     if let key { facts["key-sha256"] = "\(key)" }
     logger.info("ready", metadata: facts)

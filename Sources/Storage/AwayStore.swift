@@ -25,7 +25,6 @@ public struct AwayStore: Sendable {
   }
 
   private struct Content: Codable {
-    var version = 1
     var children: [Entry]
   }
 
@@ -34,7 +33,7 @@ public struct AwayStore: Sendable {
 
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public init(file: AtomicFile) throws(StoreError) {
-    store = JSONStore(file: file, version: 1)
+    store = JSONStore(file: file)
     entries = try store.load(Content.self)?.children ?? []
   }
 

@@ -12,7 +12,6 @@ public struct ClockStore: Sendable {
       var seconds: Int64
     }
 
-    var version = 1
     var latest: Date
     var certain: Date?
     var jump: Jump?
@@ -20,7 +19,7 @@ public struct ClockStore: Sendable {
 
   /// - Parameter file: in the state directory. It is not accessed yet.
   public init(file: AtomicFile) {
-    store = JSONStore(file: file, version: 1)
+    store = JSONStore(file: file)
   }
 
   /// The stored mark; nil if there is none yet. Throws `StoreError.file`, `.damaged` or `.newerVersion`.

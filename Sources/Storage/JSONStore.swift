@@ -1,3 +1,4 @@
+internal import Glibc
 internal import JSON
 
 /// Why a store could not be opened or changed.
@@ -40,7 +41,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 /// A JSON file with a version, replaced atomically. It is never overwritten unless it could be read.
 struct JSONStore: Sendable {
   let file: AtomicFile
-  let version: Int
+  /// Of every store until now.
+  private static let version = 1
 
   /// Our stores have five levels.
   private static let maximumDepth = 16
@@ -64,14 +66,28 @@ struct JSONStore: Sendable {
       guard header.version >= 1 else {
         throw StoreError.damaged(path: file.path, offset: nil, reason: "there is no version \(header.version)")
       }
-      guard header.version <= version else {
-        throw StoreError.newerVersion(path: file.path, found: header.version, supported: version)
+      guard header.version <= Self.version else {
+        throw StoreError.newerVersion(path: file.path, found: header.version, supported: Self.version)
       }
       return try json.decode(Content.self)
     } catch let error as StoreError {
       throw error
     } catch {
       throw .damaged(path: file.path, offset: nil, reason: Self.reason(error))
+    }
+  }
+
+  /// For what may be lost: a file that cannot be parsed is renamed to `….unreadable`, in place of an earlier one of that
+  /// name. `trouble` says why.
+  func loadOrMoveAside<Content: Decodable>(
+    _: Content.Type
+  ) throws(FileError) -> (content: Content?, trouble: StoreError?) {
+    do throws(StoreError) {
+      return (try load(Content.self), nil)
+    } catch {
+      if case .file(let error) = error { throw error }
+      guard rename(file.path, file.path + ".unreadable") == 0 else { throw .last("rename", file.path) }
+      return (nil, error)
     }
   }
 
@@ -92,10 +108,16 @@ struct JSONStore: Sendable {
     throw .damaged(path: file.path, offset: offset, reason: reason)
   }
 
+  /// Writes the content with its version.
+  ///
   /// - Parameter removes: as for `AtomicFile.replace`.
   func save(_ content: some Encodable, removes: Bool = false) throws(StoreError) {
+    guard var members = (try? JSON(encoding: content))?.object else {
+      preconditionFailure("the content of a store is an object")
+    }
+    members["version"] = .number(Double(Self.version))
     do throws(FileError) {
-      try file.replace(Array(JSON.text(content, pretty: true).utf8) + [UInt8(ascii: "\n")], removes: removes)
+      try file.replace(Array(JSON.object(members).text(pretty: true).utf8) + [UInt8(ascii: "\n")], removes: removes)
     } catch {
       throw .file(error)
     }

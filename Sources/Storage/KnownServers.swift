@@ -19,13 +19,12 @@ public struct KnownServers: Sendable {
   private let store: JSONStore
 
   private struct Content: Codable {
-    var version = 1
     var servers: [KnownServer]
   }
 
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public init(file: AtomicFile) throws(StoreError) {
-    store = JSONStore(file: file, version: 1)
+    store = JSONStore(file: file)
     servers = try store.load(Content.self)?.servers ?? []
   }
 

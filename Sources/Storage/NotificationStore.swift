@@ -8,13 +8,12 @@ public struct NotificationStore: Sendable {
   private let store: JSONStore
 
   private struct Content: Codable {
-    var version = 1
     var queue: [Notification]
   }
 
   /// - Parameter file: in the state directory's `notify`.
   public init(file: AtomicFile) {
-    store = JSONStore(file: file, version: 1)
+    store = JSONStore(file: file)
   }
 
   /// Reads what an earlier run has left, oldest first. A file that cannot be parsed is renamed to `….unreadable`, in
@@ -23,15 +22,8 @@ public struct NotificationStore: Sendable {
   /// - Returns: the queue; `trouble` if it was renamed.
   /// - Throws: `FileError` if the file cannot be read or renamed. Do not call `save` in that case.
   public func load() throws(FileError) -> (queue: [Notification], trouble: StoreError?) {
-    do throws(StoreError) {
-      return (try store.load(Content.self)?.queue ?? [], nil)
-    } catch {
-      if case .file(let error) = error { throw error }
-      guard rename(store.file.path, store.file.path + ".unreadable") == 0 else {
-        throw .last("rename", store.file.path)
-      }
-      return ([], error)
-    }
+    let (content, trouble) = try store.loadOrMoveAside(Content.self)
+    return (content?.queue ?? [], trouble)
   }
 
   /// Removes the file: nobody is notified any more.

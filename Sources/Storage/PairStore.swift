@@ -19,13 +19,12 @@ public struct PairStore: Sendable {
   public var file: AtomicFile { store.file }
 
   private struct Content: Codable {
-    var version = 1
     var pairs: [StoredPair]
   }
 
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public init(file: AtomicFile, hashes: any Hashes) throws(StoreError) {
-    store = JSONStore(file: file, version: 1)
+    store = JSONStore(file: file)
     let records = try store.load(Content.self)?.pairs.map(\.record) ?? []
     // The id is a digest of the key: if they differ, one of them has been changed.
     for (index, record) in records.enumerated()

@@ -5,7 +5,6 @@ public struct ProofStore: Sendable {
   private let store: JSONStore
 
   public struct Proofs: Codable, Hashable, Sendable {
-    private var version = 1
     public var hearing: HearingDocument?
     public var drill: DrillDocument?
 
@@ -17,7 +16,7 @@ public struct ProofStore: Sendable {
 
   /// - Parameter file: in the state directory. It is not accessed yet.
   public init(file: AtomicFile) {
-    store = JSONStore(file: file, version: 1)
+    store = JSONStore(file: file)
   }
 
   /// Nothing before the first. Throws `StoreError.file`, `.damaged` or `.newerVersion`.

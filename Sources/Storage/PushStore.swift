@@ -1,5 +1,4 @@
 public import Control
-internal import Glibc
 internal import Signaling
 public import WebPush
 internal import Wire
@@ -32,7 +31,6 @@ public struct PushStore: Sendable {
   public var file: AtomicFile { store.file }
 
   private struct Content: Codable {
-    var version = 1
     var subscriptions: [Row]
   }
 
@@ -47,7 +45,7 @@ public struct PushStore: Sendable {
 
   /// - Parameter file: in the state directory. It is not accessed yet.
   public init(file: AtomicFile) {
-    store = JSONStore(file: file, version: 1)
+    store = JSONStore(file: file)
   }
 
   /// Reads what there is. Rows that are not possible, or no longer, are left out. A file that cannot be parsed is renamed to
@@ -59,27 +57,18 @@ public struct PushStore: Sendable {
   public func load(
     mayBePrivate: Bool, crypto: some WebPushCrypto
   ) throws(FileError) -> (subscriptions: [StoredSubscription], trouble: StoreError?) {
-    do throws(StoreError) {
-      let rows = try store.load(Content.self)?.subscriptions ?? []
-      return (
-        rows.compactMap { row in
-          guard let endpoint = try? PushEndpoint(row.endpoint, mayBePrivate: mayBePrivate),
-            let key = Base64URL.decode(row.p256dh), let secret = Base64URL.decode(row.auth),
-            let keys = SubscriptionKeys(publicKey: key, secret: secret, crypto: crypto)
-          else { return nil }
-          return StoredSubscription(
-            pair: row.pair, subscription: PushSubscription(endpoint: endpoint, keys: keys),
-            kinds: row.kinds.map { Set($0.compactMap(EventKind.init)) },
-            contact: row.contact.flatMap { VAPID.isReachable($0) ? $0 : nil })
-        }, nil
-      )
-    } catch {
-      if case .file(let error) = error { throw error }
-      guard rename(store.file.path, store.file.path + ".unreadable") == 0 else {
-        throw .last("rename", store.file.path)
-      }
-      return ([], error)
+    let (content, trouble) = try store.loadOrMoveAside(Content.self)
+    let subscriptions = (content?.subscriptions ?? []).compactMap { row -> StoredSubscription? in
+      guard let endpoint = try? PushEndpoint(row.endpoint, mayBePrivate: mayBePrivate),
+        let key = Base64URL.decode(row.p256dh), let secret = Base64URL.decode(row.auth),
+        let keys = SubscriptionKeys(publicKey: key, secret: secret, crypto: crypto)
+      else { return nil }
+      return StoredSubscription(
+        pair: row.pair, subscription: PushSubscription(endpoint: endpoint, keys: keys),
+        kinds: row.kinds.map { Set($0.compactMap(EventKind.init)) },
+        contact: row.contact.flatMap { VAPID.isReachable($0) ? $0 : nil })
     }
+    return (subscriptions, trouble)
   }
 
   /// How many subscriptions have no contact of their own that exists on the Internet. Changes nothing; 0 for a file that

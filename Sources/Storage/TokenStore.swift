@@ -50,14 +50,13 @@ public struct TokenStore: Sendable {
   private let hashes: any Hashes
 
   private struct Content: Codable {
-    var version = 1
     var tokens: [TokenRecord]
   }
 
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public init(file: AtomicFile, hashes: any Hashes) throws(StoreError) {
     self.hashes = hashes
-    store = JSONStore(file: file, version: 1)
+    store = JSONStore(file: file)
     let content = try store.load(Content.self)
     tokens = content?.tokens ?? []
     if let name = Self.firstDuplicate(tokens.map(\.name)) {

@@ -31,13 +31,12 @@ public struct WindowMemoryStore: Sendable {
   private let store: JSONStore
 
   private struct Content: Codable {
-    var version = 1
     var window: WindowMemory
   }
 
   /// - Parameter name: a child's id, or another name that is fit for a file.
   public init(directory: String, name: String) {
-    store = JSONStore(file: AtomicFile(path: "\(directory)/window-\(name).json"), version: 1)
+    store = JSONStore(file: AtomicFile(path: "\(directory)/window-\(name).json"))
   }
 
   /// What was saved last; nil at the first time.

@@ -49,7 +49,6 @@ final class NightBoard: @unchecked Sendable {
   }
 
   private var entries: [Entry] = []
-  private let loop: any EventLoop
   private let now: @Sendable () -> Instant
   private var isStopped = false
 
@@ -71,7 +70,6 @@ final class NightBoard: @unchecked Sendable {
   }
 
   init(_ places: [Place], loop: any EventLoop, now: @escaping @Sendable () -> Instant) {
-    self.loop = loop
     self.now = now
     entries = places.enumerated().map { index, place in
       var entry = Entry(place: place)

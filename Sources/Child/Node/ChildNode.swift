@@ -120,7 +120,7 @@ public final class ChildNode: Sendable {
       loop: loop, logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
-      night: night, sound: media.sound, notifiers: notifiers, pushes: pushes, meetings: meetings,
+      night: night, sound: media.sound, notifiers: notifiers, pushes: pushes,
       listenHost: configuration.listen.host)
 
     let rooms = WebSocketRooms(

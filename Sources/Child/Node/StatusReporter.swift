@@ -23,14 +23,13 @@ final class StatusReporter: Sendable {
   private let sound: SoundOutput
   private let notifiers: NotifierBoard
   private let pushes: PushService
-  private let meetings: MeetingBoard
   /// As configured.
   private let listenHost: String
   private let port = Atomic<Int>(0)
 
   init(
     name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, night: NightBoard,
-    sound: SoundOutput, notifiers: NotifierBoard, pushes: PushService, meetings: MeetingBoard, listenHost: String
+    sound: SoundOutput, notifiers: NotifierBoard, pushes: PushService, listenHost: String
   ) {
     self.name = name
     self.id = id
@@ -41,7 +40,6 @@ final class StatusReporter: Sendable {
     self.sound = sound
     self.notifiers = notifiers
     self.pushes = pushes
-    self.meetings = meetings
     self.listenHost = listenHost
   }
 

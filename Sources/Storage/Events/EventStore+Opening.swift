@@ -67,14 +67,13 @@ extension EventStore {
   // MARK: The file of earlier versions
 
   private struct Earlier: Codable {
-    var version = 1
     var events: [EventDocument]
   }
 
   /// Stores the events of `events.json`, once: it is renamed when they are on the disk.
   private func carryOver(_ folder: String) throws(StoreError) -> Int {
     let path = "\(folder)/events.json"
-    guard let earlier = try JSONStore(file: AtomicFile(path: path), version: 1).load(Earlier.self) else { return 0 }
+    guard let earlier = try JSONStore(file: AtomicFile(path: path)).load(Earlier.self) else { return 0 }
     try append(earlier.events)
     guard rename(path, "\(path).carried-over") == 0 else { throw .file(.last("rename", path)) }
     return earlier.events.count

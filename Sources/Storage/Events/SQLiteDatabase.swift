@@ -17,7 +17,6 @@ struct SQLiteError: Error, Hashable {
 /// Owns a connection to a database file. One thread at a time.
 struct SQLiteDatabase: ~Copyable {
   fileprivate let handle: OpaquePointer
-  let path: String
 
   /// Opens a file that exists.
   init(path: String) throws(SQLiteError) {
@@ -29,7 +28,6 @@ struct SQLiteDatabase: ~Copyable {
       throw SQLiteError(code: code, message: message)
     }
     self.handle = handle
-    self.path = path
     sqlite3_extended_result_codes(handle, 1)
   }
 

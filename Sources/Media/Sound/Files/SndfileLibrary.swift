@@ -9,14 +9,12 @@ struct SndfileLibrary: ~Copyable {
   typealias ReadFrames = @convention(c) (Handle?, UnsafeMutablePointer<Float>?, sf_count_t) -> sf_count_t
   typealias Seek = @convention(c) (Handle?, sf_count_t, Int32) -> sf_count_t
   typealias Close = @convention(c) (Handle?) -> Int32
-  typealias ErrorText = @convention(c) (Handle?) -> UnsafePointer<CChar>?
   typealias GetString = @convention(c) (Handle?, Int32) -> UnsafePointer<CChar>?
 
   let open: OpenDescriptor
   let readFrames: ReadFrames
   let seek: Seek
   let close: Close
-  let errorText: ErrorText
   let getString: GetString
   private let library: UnsafeMutableRawPointer
 
@@ -25,7 +23,7 @@ struct SndfileLibrary: ~Copyable {
 
   init() throws(SoundFileError) {
     guard let library = dlopen(Self.name, RTLD_NOW | RTLD_LOCAL) else { throw .libraryMissing }
-    let names = ["sf_open_fd", "sf_readf_float", "sf_seek", "sf_close", "sf_strerror", "sf_get_string"]
+    let names = ["sf_open_fd", "sf_readf_float", "sf_seek", "sf_close", "sf_get_string"]
     let symbols = names.compactMap { dlsym(library, $0) }
     guard symbols.count == names.count else {
       dlclose(library)
@@ -36,8 +34,7 @@ struct SndfileLibrary: ~Copyable {
     readFrames = unsafeBitCast(symbols[1], to: ReadFrames.self)
     seek = unsafeBitCast(symbols[2], to: Seek.self)
     close = unsafeBitCast(symbols[3], to: Close.self)
-    errorText = unsafeBitCast(symbols[4], to: ErrorText.self)
-    getString = unsafeBitCast(symbols[5], to: GetString.self)
+    getString = unsafeBitCast(symbols[4], to: GetString.self)
   }
 
   deinit {
