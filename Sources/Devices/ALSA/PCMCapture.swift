@@ -51,23 +51,20 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     var handle: OpaquePointer?
     let status = snd_pcm_open(&handle, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
     guard status >= 0, let handle else { throw Self.openError(status, asked) }
-    var format = Format(isLong: false, channels: 1)
-    var failure: (status: Int32, operation: String) = (-EINVAL, "any format")
-    for candidate in Self.formats(of: handle) {
-      format = candidate
-      failure = Self.configure(handle, candidate)
-      if failure.status != -EINVAL { break }
+    var setup = Self.setup(isLong: false, channels: 1)
+    var refusal: PCMSetup.Refusal? = PCMSetup.Refusal(status: -EINVAL, operation: "any format")
+    for candidate in Self.setups(of: handle) {
+      setup = candidate
+      refusal = setup.apply(to: handle)
+      if refusal?.status != -EINVAL { break }
     }
-    guard failure.status >= 0 else {
+    if let refusal {
       snd_pcm_close(handle)
-      if failure.status == -EINVAL {
-        throw DeviceError(device: asked, reason: .unsupportedFormat("it refuses \(failure.operation)"))
-      }
-      throw Self.error(failure.status, asked, failure.operation)
+      throw refusal.error(asked, kind: .microphone)
     }
     pcm = handle
-    channels = format.channels
-    hasMoreThan16Bits = format.isLong
+    channels = setup.channels
+    hasMoreThan16Bits = setup.isLong
     self.name = name
     title = Self.title(of: handle) ?? name
   }
@@ -152,50 +149,18 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     throw Self.error(status, name, "read")
   }
 
-  /// What to ask for, the best first.
-  private struct Format {
-    var isLong: Bool
-    var channels: Int
+  private static func setup(isLong: Bool, channels: Int) -> PCMSetup {
+    let period = snd_pcm_uframes_t(AudioFormat.samplesPerBlock)
+    return PCMSetup(isLong: isLong, channels: channels, period: period, buffer: period * periodsPerBuffer)
   }
 
-  /// Both channels, to find an empty one and opposite phase, and 32 bits for microphones that use 24. What has no hardware
-  /// of its own, a file or a pipe, is taken for what `AudioFormat` is.
-  private static func formats(of pcm: OpaquePointer) -> [Format] {
-    let long = [Format(isLong: true, channels: 2), Format(isLong: true, channels: 1)]
-    let short = [Format(isLong: false, channels: 1), Format(isLong: false, channels: 2)]
+  /// What to ask for, the best first: both channels, to find an empty one and opposite phase, and 32 bits for microphones
+  /// that use 24. What has no hardware of its own, a file or a pipe, is taken for what `AudioFormat` is.
+  private static func setups(of pcm: OpaquePointer) -> [PCMSetup] {
+    let long = [setup(isLong: true, channels: 2), setup(isLong: true, channels: 1)]
+    let short = [setup(isLong: false, channels: 1), setup(isLong: false, channels: 2)]
     let type = snd_pcm_type(pcm)
     return type == SND_PCM_TYPE_FILE || type == SND_PCM_TYPE_NULL ? short + long : long + short.reversed()
-  }
-
-  private static func configure(_ pcm: OpaquePointer, _ format: Format) -> (status: Int32, operation: String) {
-    var parameters: OpaquePointer?
-    snd_pcm_hw_params_malloc(&parameters)
-    defer { snd_pcm_hw_params_free(parameters) }
-    var period = snd_pcm_uframes_t(AudioFormat.samplesPerBlock)
-    var buffer = period * periodsPerBuffer
-    let steps: [(String, () -> Int32)] = [
-      ("any format", { snd_pcm_hw_params_any(pcm, parameters) }),
-      ("interleaved samples", { snd_pcm_hw_params_set_access(pcm, parameters, SND_PCM_ACCESS_RW_INTERLEAVED) }),
-      (
-        format.isLong ? "32-bit samples" : "16-bit samples",
-        {
-          snd_pcm_hw_params_set_format(pcm, parameters, format.isLong ? SND_PCM_FORMAT_S32_LE : SND_PCM_FORMAT_S16_LE)
-        }
-      ),
-      (
-        format.channels == 1 ? "one channel" : "two channels",
-        { snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(format.channels)) }
-      ),
-      ("48 kHz", { snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(AudioFormat.sampleRate), 0) }),
-      ("periods of 20 ms", { snd_pcm_hw_params_set_period_size_near(pcm, parameters, &period, nil) }),
-      ("a buffer of 200 ms", { snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &buffer) }),
-      ("these parameters", { snd_pcm_hw_params(pcm, parameters) }),
-    ]
-    for (operation, step) in steps {
-      let status = step()
-      if status < 0 { return (status, operation) }
-    }
-    return (0, "")
   }
 
   static func title(of pcm: OpaquePointer) -> String? {

@@ -40,21 +40,18 @@ struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
     var handle: OpaquePointer?
     let status = snd_pcm_open(&handle, name, SND_PCM_STREAM_PLAYBACK, Int32(SND_PCM_NONBLOCK))
     guard status >= 0, let handle else { throw PCMCapture.openError(status, asked, kind: .speaker) }
-    var sizes = Sizes()
-    let failure = Self.configure(handle, channels, &sizes)
-    guard failure.status >= 0 else {
+    let period = snd_pcm_uframes_t(PlaybackFormat.samplesPerBlock)
+    var setup = PCMSetup(channels: channels, period: period, buffer: period * Self.periodsPerBuffer)
+    if let refusal = setup.apply(to: handle) ?? Self.setStart(handle, setup) {
       snd_pcm_close(handle)
-      if failure.status == -EINVAL {
-        throw DeviceError(device: asked, reason: .unsupportedFormat("it refuses \(failure.operation)"))
-      }
-      throw Self.error(failure.status, asked, failure.operation)
+      throw refusal.error(asked, kind: .speaker)
     }
     pcm = handle
     self.name = name
     self.channels = channels
     title = PCMCapture.title(of: handle) ?? name
-    bufferSize = Int(sizes.buffer)
-    target = sizes.target
+    bufferSize = Int(setup.buffer)
+    target = Self.target(setup)
   }
 
   deinit {
@@ -127,58 +124,24 @@ struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
     return result
   }
 
-  /// The sizes that the device granted.
-  private struct Sizes {
-    var period = snd_pcm_uframes_t(PlaybackFormat.samplesPerBlock)
-    var buffer = snd_pcm_uframes_t(PlaybackFormat.samplesPerBlock) * periodsPerBuffer
-
-    /// At least two periods, because samples leave the buffer a period at a time; rounded down to whole blocks, at
-    /// least one, and no more than the buffer holds.
-    var target: Int {
-      let block = PlaybackFormat.samplesPerBlock
-      let wanted = max(block * Int(periodsPerBuffer), 2 * Int(period))
-      return max(block, min(Int(buffer), wanted) / block * block)
-    }
-  }
-
-  private static func configure(
-    _ pcm: OpaquePointer, _ channels: Int, _ sizes: inout Sizes
-  ) -> (status: Int32, operation: String) {
-    var parameters: OpaquePointer?
-    snd_pcm_hw_params_malloc(&parameters)
-    defer { snd_pcm_hw_params_free(parameters) }
-    var period = sizes.period
-    var buffer = sizes.buffer
-    let steps: [(String, () -> Int32)] = [
-      ("any format", { snd_pcm_hw_params_any(pcm, parameters) }),
-      ("interleaved samples", { snd_pcm_hw_params_set_access(pcm, parameters, SND_PCM_ACCESS_RW_INTERLEAVED) }),
-      ("16-bit samples", { snd_pcm_hw_params_set_format(pcm, parameters, SND_PCM_FORMAT_S16_LE) }),
-      (
-        channels == 1 ? "one channel" : "two channels",
-        { snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(channels)) }
-      ),
-      ("48 kHz", { snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(AudioFormat.sampleRate), 0) }),
-      ("periods of 10 ms", { snd_pcm_hw_params_set_period_size_near(pcm, parameters, &period, nil) }),
-      ("a buffer of 30 ms", { snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &buffer) }),
-      ("these parameters", { snd_pcm_hw_params(pcm, parameters) }),
-    ]
-    for (operation, step) in steps {
-      let status = step()
-      if status < 0 { return (status, operation) }
-    }
-    sizes.period = period
-    sizes.buffer = buffer
-    return (setStart(pcm, threshold: min(buffer, snd_pcm_uframes_t(sizes.target))), "to start by itself")
+  /// The samples that the buffer is to hold: at least two of the periods that the device granted, because samples leave the
+  /// buffer a period at a time; rounded down to whole blocks, at least one, and no more than the buffer holds.
+  private static func target(_ setup: PCMSetup) -> Int {
+    let block = PlaybackFormat.samplesPerBlock
+    let wanted = max(block * Int(periodsPerBuffer), 2 * Int(setup.period))
+    return max(block, min(Int(setup.buffer), wanted) / block * block)
   }
 
   /// Playback starts once the buffer holds the amount that is kept there afterwards.
-  private static func setStart(_ pcm: OpaquePointer, threshold: snd_pcm_uframes_t) -> Int32 {
+  private static func setStart(_ pcm: OpaquePointer, _ setup: PCMSetup) -> PCMSetup.Refusal? {
     var parameters: OpaquePointer?
     snd_pcm_sw_params_malloc(&parameters)
     defer { snd_pcm_sw_params_free(parameters) }
+    let threshold = min(setup.buffer, snd_pcm_uframes_t(target(setup)))
     var status = snd_pcm_sw_params_current(pcm, parameters)
     if status >= 0 { status = snd_pcm_sw_params_set_start_threshold(pcm, parameters, threshold) }
-    return status < 0 ? status : snd_pcm_sw_params(pcm, parameters)
+    if status >= 0 { status = snd_pcm_sw_params(pcm, parameters) }
+    return status < 0 ? PCMSetup.Refusal(status: status, operation: "to start by itself") : nil
   }
 
   private static func error(_ status: Int32, _ name: String, _ operation: String) -> DeviceError {

@@ -16,7 +16,7 @@ struct SupervisorRun<Info: Equatable & Sendable, Element: Sendable>: Sendable {
   func run(until stop: StopSignal) {
     let hotPlug = HotPlugWatch()
     var reported: DeviceError?
-    var retry = timing.firstRetry
+    var backoff = Backoff(first: timing.firstRetry, longest: timing.longestRetry)
     var avoiding: Set<String> = []
     defer { pulse?.rest() }
     while !stop.isRaised {
@@ -27,7 +27,8 @@ struct SupervisorRun<Info: Equatable & Sendable, Element: Sendable>: Sendable {
         let outcome = watch(source, until: stop)
         guard let error = outcome.failure else { return }
         if outcome.hasDelivered {
-          (reported, retry, avoiding) = (nil, timing.firstRetry, [])
+          (reported, avoiding) = (nil, [])
+          backoff.reset()
         } else {
           // Remembered until one delivers; once all are remembered, the order is the original one again.
           avoiding.insert(error.device)
@@ -40,11 +41,7 @@ struct SupervisorRun<Info: Equatable & Sendable, Element: Sendable>: Sendable {
         stateChanged(.missing(failure))
         reported = failure
       }
-      if waitForRetry(retry, hotPlug, stop) {
-        retry = timing.firstRetry
-      } else {
-        retry = min(retry * 2, timing.longestRetry)
-      }
+      if waitForRetry(backoff.nextDelay(), hotPlug, stop) { backoff.reset() }
     }
   }
 

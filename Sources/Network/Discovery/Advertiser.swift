@@ -1,5 +1,6 @@
 internal import Linux
 internal import Synchronization
+internal import Wire
 
 /// Keeps a child registered: again after the daemon has restarted, and under another name if its own is taken.
 final class Advertiser: Advertising {
@@ -73,7 +74,7 @@ private struct AdvertiserRun {
         tried = name
         report(.waiting(failure.problem))
       }
-      sleep(backoff.take())
+      sleep(backoff.nextDelay())
     }
   }
 

@@ -1,5 +1,6 @@
 internal import Linux
 internal import Synchronization
+internal import Wire
 
 /// Lets the owner stop a browser.
 final class BrowserControl: Sendable {
@@ -38,7 +39,7 @@ struct Browser {
       } catch {
         report(Neighbourhood(problem: error.problem))
       }
-      let end = ContinuousClock.now + backoff.take()
+      let end = ContinuousClock.now + backoff.nextDelay()
       while !control.isStopped, ContinuousClock.now < end {
         _ = control.wake.wait(for: [], limit: end - ContinuousClock.now)
       }

@@ -117,7 +117,7 @@ final class Lookup {
   }
 
   private func wait() {
-    state = .waiting(until: .now + backoff.take())
+    state = .waiting(until: .now + backoff.nextDelay())
   }
 }
 

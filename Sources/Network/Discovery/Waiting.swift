@@ -18,27 +18,7 @@ extension EventDescriptor {
   }
 }
 
-/// The delay after a failure; doubles each time.
-struct Backoff {
-  private let first: Duration
-  private let longest: Duration
-  private var next: Duration
-
-  init(first: Duration, longest: Duration) {
-    self.first = first
-    self.longest = longest
-    next = first
-  }
-
-  mutating func take() -> Duration {
-    defer { next = min(next * 2, longest) }
-    return next
-  }
-
-  mutating func reset() {
-    next = first
-  }
-
+extension Backoff {
   /// For the daemon, which restarts in a fraction of a second; each attempt costs a connection.
   static var daemon: Backoff { Backoff(first: .milliseconds(250), longest: .seconds(10)) }
   /// For a service that does not answer; the library has then tried for five seconds.

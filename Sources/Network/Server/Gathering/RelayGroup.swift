@@ -55,12 +55,12 @@ final class RelayGroup {
   private var isRenewing = false
   private var stepTimer: Scheduled<Void>?
   private var retryTimer: Scheduled<Void>?
-  private var retryDelay = RelayGroup.firstRetry
+  private var backoff = Backoff(first: RelayGroup.firstRetry, longest: RelayGroup.longestRetry)
 
   /// The way after this one is tried so much later, as with RFC 8305's connections: most networks let UDP through.
   private static let step: TimeAmount = .milliseconds(200)
-  private static let firstRetry: TimeAmount = .seconds(1)
-  private static let longestRetry: TimeAmount = .seconds(60)
+  private static let firstRetry: Duration = .seconds(1)
+  private static let longestRetry: Duration = .seconds(60)
   /// Until the peers have checked the new address, and until nothing is on its way to the old one.
   private static let overlap: TimeAmount = .seconds(5)
   /// A viewer that comes back soon finds the allocation in place.
@@ -202,7 +202,7 @@ final class RelayGroup {
     let old = ways.filter { $0 !== way && $0.relayed != nil }
     guard old.isEmpty || isRenewing else { return way.allocation.close() }
     stepTimer?.cancel()
-    retryDelay = Self.firstRetry
+    backoff.reset()
     isRenewing = false
     count = (count + 1) % Self.numbers
     // UDP before TCP before TLS, as the server's owner has written them.
@@ -252,9 +252,8 @@ final class RelayGroup {
   private func retry() {
     guard !users.isEmpty, retryTimer == nil else { return }
     // ±20 %, so that all of a server's users do not come back at once.
-    let nanoseconds = retryDelay.nanoseconds
+    let nanoseconds = backoff.nextDelay().nanoseconds
     let jitter = Int64.random(in: -nanoseconds / 5...nanoseconds / 5)
-    retryDelay = min(retryDelay * 2, Self.longestRetry)
     retryTimer = later(.nanoseconds(nanoseconds + jitter)) { group in
       group.retryTimer = nil
       guard !group.users.isEmpty, group.current == nil || group.isRenewing else { return }
