@@ -119,7 +119,7 @@ public final class ChildNode: Sendable {
       configuration.push, child: profile.name, pairing: pairing, house: viewers.hub.house, in: files.directory,
       loop: loop, logger: logger)
     let report = StatusReporter(
-      name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
+      name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, bridge: media.bridge,
       night: night, sound: media.sound, notifiers: notifiers, pushes: pushes,
       listenHost: configuration.listen.host)
 
@@ -157,7 +157,7 @@ public final class ChildNode: Sendable {
     try await loop.submit {
       viewers.hub.resolveName = { name, found in resolver.resolve(name, found: found) }
       viewers.hub.onEvent = { [weak viewers] peer, event in viewers?.handle(event, of: peer) }
-      media.relay.receiver = viewers
+      media.bridge.receiver = viewers
       viewers.servers.lent = { meetings.lentServers }
       viewers.hub.onAddressesChanged = { [weak viewers] in
         if let own = viewers?.hub.ownAddresses { meetings.addressesChanged(own) }

@@ -7,10 +7,10 @@ internal import Pipelines
 internal import Storage
 internal import Wire
 
-/// The devices and their encoders: cameras, microphone, speaker. Each has its own threads; `relay` passes their output
+/// The devices and their encoders: cameras, microphone, speaker. Each has its own threads; `bridge` passes their output
 /// to the event loop.
 struct NodeMedia: Sendable {
-  let relay: MediaRelay
+  let bridge: LoopBridge
   let cameras: [VideoPipeline]
   let audio: AudioPipeline
   let sound: SoundOutput
@@ -22,7 +22,7 @@ struct NodeMedia: Sendable {
 
   /// Opens nothing yet.
   init(_ configuration: ChildConfiguration, loop: any EventLoop, logger: Logger) {
-    let relay = MediaRelay(cameras: configuration.cameras.count) { body in loop.execute(body) }
+    let bridge = LoopBridge(cameras: configuration.cameras.count) { body in loop.execute(body) }
     let range = configuration.video.bitrateKbps
     let startKbps = min(max(ChildNode.startKbps, range.lowerBound), range.upperBound)
     cameras = configuration.cameras.enumerated().map { index, camera in
@@ -40,10 +40,10 @@ struct NodeMedia: Sendable {
     audio = AudioPipeline(
       device: configuration.microphone.device, gain: configuration.microphone.gain,
       mayBeSilent: configuration.microphone.mayBeSilent, echo: sound.echo,
-      deliver: { packet in relay.audio(packet) },
-      levelMeasured: { relay.levelMeasured() },
+      deliver: { packet in bridge.audio(packet) },
+      levelMeasured: { bridge.levelMeasured() },
       microphoneChanged: { state in NodeLog.microphone(state, logged, logger) })
-    self.relay = relay
+    self.bridge = bridge
     self.sound = sound
     self.startKbps = startKbps
   }

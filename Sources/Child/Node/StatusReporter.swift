@@ -18,7 +18,7 @@ final class StatusReporter: Sendable {
   private let id: String
   private let started: Instant
   private let viewers: Viewers
-  private let relay: MediaRelay
+  private let bridge: LoopBridge
   private let night: NightBoard
   private let sound: SoundOutput
   private let notifiers: NotifierBoard
@@ -28,14 +28,14 @@ final class StatusReporter: Sendable {
   private let port = Atomic<Int>(0)
 
   init(
-    name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, night: NightBoard,
+    name: String, id: String, started: Instant, viewers: Viewers, bridge: LoopBridge, night: NightBoard,
     sound: SoundOutput, notifiers: NotifierBoard, pushes: PushService, listenHost: String
   ) {
     self.name = name
     self.id = id
     self.started = started
     self.viewers = viewers
-    self.relay = relay
+    self.bridge = bridge
     self.night = night
     self.sound = sound
     self.notifiers = notifiers
@@ -116,7 +116,7 @@ final class StatusReporter: Sendable {
       id: video.settings.cameraID, device: "\(video.settings.device)", state: video.camera.deviceState.rawValue,
       detail: "",
       captured: counters.captured, encoded: counters.encoded, keyFrames: counters.keyFrames,
-      dropped: relay.droppedFrames(ofCamera: index), targetKbps: video.targetKbps,
+      dropped: bridge.droppedFrames(ofCamera: index), targetKbps: video.targetKbps,
       encodeMilliseconds: counters.encoded == 0
         ? nil : (Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6).hundredths,
       encoderSpeed: counters.speed)

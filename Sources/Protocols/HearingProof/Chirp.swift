@@ -14,7 +14,7 @@ public enum Chirp {
   public static let loudestDb = -40.0
 
   /// One period of the carrier: 3 kHz at 48 kHz.
-  static let carrier: [(cosine: Float, sine: Float)] = Turn.table(16)
+  static let carrier: [(cosine: Float, sine: Float)] = UnitCircle.table(16)
 
   /// The samples.
   ///

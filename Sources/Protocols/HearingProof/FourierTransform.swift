@@ -7,7 +7,7 @@ struct FourierTransform: Sendable {
   /// - Parameter count: a power of two from 4 on.
   init(_ count: Int) {
     self.count = count
-    let turn = Turn.table(count)
+    let turn = UnitCircle.table(count)
     cosines = turn.map(\.cosine)
     sines = turn.map(\.sine)
   }

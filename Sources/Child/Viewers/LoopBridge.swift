@@ -15,11 +15,11 @@ protocol MediaReceiver: AnyObject {
 /// Passes frames from the pipelines' threads to the event loop, one hop each.
 ///
 /// If the loop stalls, frames must not pile up: those beyond `maximumUnderway` are dropped. A frame dropped here has no
-/// sequence number yet, so receivers see no gap and would decode what follows against the wrong reference. The relay
+/// sequence number yet, so receivers see no gap and would decode what follows against the wrong reference. The bridge
 /// therefore drops everything up to the next key frame, and requests one as soon as the loop runs again.
 ///
 /// `@unchecked Sendable` because `receiver` is accessed only on the loop.
-final class MediaRelay: @unchecked Sendable {
+final class LoopBridge: @unchecked Sendable {
   private struct Camera {
     /// Renditions of which something is missing since the last key frame.
     var broken: Set<Rendition> = []

@@ -1,5 +1,5 @@
 /// Points on the unit circle without a mathematics library: angles are halved with square roots.
-enum Turn {
+enum UnitCircle {
   /// cos and sin of k/count of a turn.
   ///
   /// - Parameter count: a power of two from 4 on.

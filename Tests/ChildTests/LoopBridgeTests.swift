@@ -37,15 +37,15 @@ private final class Received: MediaReceiver {
   }
 }
 
-@Suite struct MediaRelayTests {
+@Suite struct LoopBridgeTests {
   private let loop = StandingLoop()
   private let received = Received()
-  private let relay: MediaRelay
+  private let bridge: LoopBridge
 
   init() {
     let loop = loop
-    relay = MediaRelay(cameras: 2) { body in loop.execute(body) }
-    relay.receiver = received
+    bridge = LoopBridge(cameras: 2) { body in loop.execute(body) }
+    bridge.receiver = received
   }
 
   private func frame(_ number: Int, key: Bool = false, of rendition: Rendition = .high) -> EncodedVideoFrame {
@@ -55,61 +55,61 @@ private final class Received: MediaReceiver {
   }
 
   @Test func theOtherRenditionIsNotBrokenWithIt() {
-    for number in 0..<65 { relay.video(frame(number, key: number == 0), camera: 0) }
+    for number in 0..<65 { bridge.video(frame(number, key: number == 0), camera: 0) }
     loop.run()
     #expect(received.broken == [[.high]])
-    relay.video(frame(65, of: .low), camera: 0)
-    relay.video(frame(65), camera: 0)
+    bridge.video(frame(65, of: .low), camera: 0)
+    bridge.video(frame(65), camera: 0)
     loop.run()
     #expect(received.pictures.count == 65 && received.pictures.last?.rendition == .low)
     // A key frame of the one repairs the other no more than it breaks it.
-    relay.video(frame(66, key: true, of: .low), camera: 0)
-    relay.video(frame(67), camera: 0)
+    bridge.video(frame(66, key: true, of: .low), camera: 0)
+    bridge.video(frame(67), camera: 0)
     loop.run()
     #expect(received.pictures.count == 66)
   }
 
   @Test func framesArriveInTheirOrder() {
     for number in 0..<100 {
-      relay.video(frame(number, key: number == 0), camera: 0)
+      bridge.video(frame(number, key: number == 0), camera: 0)
       if number % 10 == 9 { loop.run() }
     }
-    relay.levelMeasured()
+    bridge.levelMeasured()
     loop.run()
     #expect(received.pictures.map(\.captureTime) == (0..<100).map { .zero + .milliseconds($0) })
-    #expect(received.levels == 1 && received.reports.isEmpty && relay.droppedFrames(ofCamera: 0) == 0)
+    #expect(received.levels == 1 && received.reports.isEmpty && bridge.droppedFrames(ofCamera: 0) == 0)
   }
 
   /// What follows a gap would be decoded on top of the wrong picture, and nobody would notice.
   @Test func afterAStallNothingIsSentBeforeTheKeyFrameThatIsAskedFor() {
-    for number in 0..<70 { relay.video(frame(number, key: number == 0), camera: 0) }
+    for number in 0..<70 { bridge.video(frame(number, key: number == 0), camera: 0) }
     loop.run()
     #expect(received.pictures.count == 64)
     #expect(received.reports == [0], "asked for once, when the loop runs again")
-    relay.video(frame(70), camera: 0)
+    bridge.video(frame(70), camera: 0)
     loop.run()
     #expect(received.pictures.count == 64, "builds on a picture that was dropped")
-    relay.video(frame(71, key: true), camera: 0)
-    relay.video(frame(72), camera: 0)
+    bridge.video(frame(71, key: true), camera: 0)
+    bridge.video(frame(72), camera: 0)
     loop.run()
     #expect(received.pictures.suffix(2).map(\.captureTime) == [.zero + .milliseconds(71), .zero + .milliseconds(72)])
-    #expect(relay.droppedFrames(ofCamera: 0) == 7 && received.reports == [0])
+    #expect(bridge.droppedFrames(ofCamera: 0) == 7 && received.reports == [0])
   }
 
   @Test func aKeyFrameThatIsDroppedIsAskedForAgain() {
-    for number in 0..<65 { relay.video(frame(number, key: number == 64), camera: 0) }
+    for number in 0..<65 { bridge.video(frame(number, key: number == 64), camera: 0) }
     loop.run()
-    for _ in 0..<64 { relay.levelMeasured() }
-    relay.video(frame(66, key: true), camera: 0)
+    for _ in 0..<64 { bridge.levelMeasured() }
+    bridge.video(frame(66, key: true), camera: 0)
     loop.run()
     #expect(received.reports == [0, 0])
   }
 
   @Test func theOtherCameraGoesOn() {
-    for number in 0..<65 { relay.video(frame(number), camera: 0) }
+    for number in 0..<65 { bridge.video(frame(number), camera: 0) }
     loop.run()
-    relay.video(frame(0), camera: 1)
+    bridge.video(frame(0), camera: 1)
     loop.run()
-    #expect(received.pictures.count == 65 && relay.droppedFrames(ofCamera: 1) == 0)
+    #expect(received.pictures.count == 65 && bridge.droppedFrames(ofCamera: 1) == 0)
   }
 }
