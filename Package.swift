@@ -77,7 +77,7 @@ let cores: [Target] = [
   core("RTPReceiving", needs: ["Wire", "RTP"], isOptimized: true),
   core("SCTP", needs: ["Wire"]),
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
-  core("Pairing", needs: ["Wire"]),
+  core("Pairing", needs: ["Wire", "JSON"]),
   core("Control", needs: ["Wire", "JSON", "Pairing"]),
   core("Monitoring", needs: ["Wire", "Control"]),
   core("NightReport", needs: ["Wire", "Control"]),

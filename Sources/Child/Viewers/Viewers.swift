@@ -572,7 +572,7 @@ final class Viewers: @unchecked Sendable {
   /// Once a second: what has passed since.
   private func countRelayed() {
     guard relayMeter.limit != nil else { return }
-    let seconds = Double(MonotonicClock.unixNanoseconds) / 1e9
+    let seconds = MonotonicClock.unixTime
     // From noon to noon: a night belongs to the day on which it began.
     let evening = LocalClock(unixSeconds: seconds - 12 * 3600)
     let night = evening.year * 10_000 + evening.month * 100 + evening.day

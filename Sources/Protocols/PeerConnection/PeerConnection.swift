@@ -132,8 +132,6 @@ public final class PeerConnection {
     settle(now: now)
   }
 
-  /// The addresses passed to `addLocalCandidate` so far.
-  public var localAddresses: [TransportAddress] { localCandidates }
 
   /// Applies the peer's first offer and returns the answer to send.
   public func answer(_ offer: SessionDescription, now: Instant) throws(PeerConnectionError) -> SessionDescription {

@@ -36,7 +36,7 @@ public struct MeetingHostMachine: Sendable {
     /// A client's message, with the client's name.
     case message(from: String, String)
     /// The place lends servers, with credentials for us; `place` is where it was reached.
-    case iceServers([RoomICEServer], place: IPAddress?)
+    case iceServers([ICEServerDocument], place: IPAddress?)
   }
 
   public enum Action: Hashable, Sendable {
@@ -203,5 +203,5 @@ public enum MeetingHostEvent: Hashable, Sendable {
   /// A client's message, with the client's name.
   case message(from: String, String)
   /// The place lends servers that help to connect, with credentials for us; `place` is where it was reached.
-  case iceServers([RoomICEServer], place: IPAddress?)
+  case iceServers([ICEServerDocument], place: IPAddress?)
 }

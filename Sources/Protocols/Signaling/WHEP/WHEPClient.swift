@@ -532,7 +532,7 @@ public struct WHEPClient: Sendable {
       url: url, entityTag: Self.entityTag(of: response), trickle: trickle,
       // RFC 5789 section 3.1. Servers that leave the field out may still take fragments.
       canTrickle: patchTypes?.contains(MediaType.trickleFragment) ?? true)
-    let servers = WHEPICEServer.linked(in: response.headers.values("Link"))
+    let servers = ICEServerDocument.linked(in: response.headers.values("Link"))
     return [.answered(answer, iceServers: servers)] + patchNext(session)
   }
 

@@ -37,7 +37,7 @@ public struct WHEPEndpoint: Sendable {
 
   private let configuration: WHEPConfiguration
   /// Named to the next viewer that is accepted; credentials may be its own.
-  public var iceServers: [WHEPICEServer]
+  public var iceServers: [ICEServerDocument]
   private var random: any RandomNumberGenerator & Sendable
   private var sessions: [WHEPSessionID: Session] = [:]
   /// Offers: twenty at once, then four a second for each address; each costs about two milliseconds.
@@ -410,7 +410,7 @@ extension Problem {
   }
 }
 
-extension WHEPICEServer {
+extension ICEServerDocument {
   /// `Link` values, one for each URL. RFC 9725 section 4.6, RFC 8288 section 3.
   var links: [String] {
     urls.map { url in
