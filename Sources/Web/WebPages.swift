@@ -3,7 +3,7 @@ internal import CWebPages
 /// The phone page: the files of Sources/Web/Pages, compiled into the program. Nothing to install, nothing to lose.
 ///
 /// All but the shell (`index.html`, the service worker, the manifest) are served below `folder`, whose name changes with
-/// their content: browsers may keep them for good, and a reload asks for one file.
+/// their content: browsers may keep them for good, and a reload asks for one file. The languages are the tables in `texts`.
 public enum WebPages {
   /// Names these files: 16 hexadecimal digits that change when a file does.
   public static let version: String = {
@@ -24,7 +24,7 @@ public enum WebPages {
   /// Names in Sources/Web/Pages, such as `core/pairing.js`.
   public static var names: [String] { contents.keys.sorted() }
 
-  /// The bytes of a file; nil if there is none of this name. The shell names `folder` instead of `/page/0/`.
+  /// The bytes of a file; nil if there is none of this name. The shell names `folder` instead of `/page/0/`, and `languages`.
   public static func content(_ name: String) -> [UInt8]? {
     guard shell.contains(name) else { return contents[name] }
     return shellContents[name]
@@ -55,11 +55,24 @@ public enum WebPages {
     return files
   }()
 
+  /// By language, where its table is and its own name and first words: the line `own` of the table. A JSON object.
+  public static let languages: String = {
+    let entries = names.compactMap { name -> String? in
+      guard let match = name.wholeMatch(of: #/texts\/(..)\.js/#), let content = contents[name],
+        let own = String(decoding: content, as: UTF8.self).firstMatch(of: #/\n  own: \{(.*)\},\n/#)
+      else { return nil }
+      return "\"\(match.1)\": {\"table\": \"./page/0/\(name)\",\(own.1)}"
+    }
+    return "{\(entries.joined(separator: ", "))}"
+  }()
+
   private static let shellContents: [String: [UInt8]] = {
     var files: [String: [UInt8]] = [:]
     for name in shell {
       guard let content = contents[name] else { continue }
-      let text = String(decoding: content, as: UTF8.self)
+      let text = String(decoding: content, as: UTF8.self).split(
+        separator: "/*languages*/", omittingEmptySubsequences: false
+      ).joined(separator: languages)
       files[name] = Array(
         text.split(separator: "/page/0/", omittingEmptySubsequences: false).joined(separator: folder).utf8)
     }

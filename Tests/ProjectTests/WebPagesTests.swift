@@ -27,9 +27,24 @@ import Web
     for name in WebPages.shell {
       let text = String(decoding: try #require(files[name]), as: UTF8.self)
       let served = String(decoding: try #require(WebPages.content(name)), as: UTF8.self)
-      let isSame = served == text.replacing("/page/0/", with: WebPages.folder)
+      let isSame =
+        served == text.replacing("/*languages*/", with: WebPages.languages).replacing("/page/0/", with: WebPages.folder)
       #expect(isSame, "\(name) is older in the program")
     }
+  }
+
+  /// A language is its table: the page lists what is in the folder, with the table's own line.
+  @Test func theLanguagesAreTheTables() throws {
+    struct Own: Decodable, Equatable {
+      var table: String
+      var name: String
+      var loading: [String]
+    }
+    let languages = try JSONDecoder().decode([String: Own].self, from: Data(WebPages.languages.utf8))
+    let tables = try Self.files().keys.filter { $0.hasPrefix("texts/") && $0 != "texts/texts.js" }
+    #expect(Set(languages.values.map(\.table)) == Set(tables.map { "./page/0/\($0)" }))
+    #expect(languages.count >= 4 && languages["zh"]?.name == "中文")
+    #expect(languages.values.allSatisfy { $0.loading.count == 4 && !$0.loading.contains("") })
   }
 
   /// Nothing loads in a waterfall: the shell names every module.

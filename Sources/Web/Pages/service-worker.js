@@ -18,7 +18,7 @@ addEventListener("install", (event) => {
   event.waitUntil(keepAll());
 });
 
-/** A file that is lost while the network changes is fetched again; the files that came are in the browser's cache. */
+/** Files that came are in the browser's cache; lost ones are fetched again. */
 async function keepAll() {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -30,14 +30,14 @@ async function keepAll() {
   }
 }
 
-/** The shell names every file but the tables of texts. */
+/** The shell names every file. */
 async function keep() {
   const shell = await fetch(new Request("./", { cache: "reload" }));
   if (!shell.ok) throw new Error(`status ${shell.status}`);
   const named = (await shell.clone().text()).match(/\.\/page\/[0-9a-f]+\/[\w./-]+/g);
-  const files = new Set([...named, ...["de", "en", "ru", "zh"].map((language) => `${folder}texts/${language}.js`)]);
+  const files = new Set(named);
   const cache = await caches.open(cacheName);
-  // They never change, and the page has just loaded nearly all of them: the child need not send them again.
+  // They never change, and the page has just loaded nearly all of them.
   await cache.addAll([...files].map((file) => new Request(file, { cache: "force-cache" })));
   await cache.put("./", shell);
 }

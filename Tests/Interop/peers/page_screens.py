@@ -22,7 +22,9 @@ from cradle.child import RunningChild
 from cradle.phone import PATIENCE, Phone, open_window
 
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
-LANGUAGES = ["en", "de", "ru", "zh"]
+#: The tables in the page's folder, English first: the others are compared with it.
+TABLES = (pathlib.Path(__file__).parents[3] / "Sources/Web/Pages/texts").glob("??.js")
+LANGUAGES = sorted((table.stem for table in TABLES), key=lambda name: (name != "en", name))
 SPACE = {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32}
 
 

@@ -24,7 +24,7 @@ export function settingsScreen(app, watching) {
   const name = h("input", { maxlength: "60", autocomplete: "off", onchange: () => app.set("name", name.value.trim() || settings.name) });
   name.value = settings.name;
   const language = h("select", { onchange: () => chooseLanguage(language.value) },
-    h("option", { value: "" }, t("language.own")), Object.entries(languages).map(([value, text]) => h("option", { value, lang: value }, text)));
+    h("option", { value: "" }, t("language.own")), Object.entries(languages).map(([value, { name }]) => h("option", { value, lang: value }, name)));
   language.value = chosenLanguage();
 
   const check = (key, label, note, obstacle) => {

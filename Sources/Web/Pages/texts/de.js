@@ -1,4 +1,5 @@
 export default {
+  own: { "name": "Deutsch", "loading": ["Das Laden wurde unterbrochen. Neuer Versuch …", "Die Seite startet nicht. Neuer Versuch … Wenn das so bleibt, aktualisiere den Browser, oder nimm einen anderen.", "Ein Teil dieser Seite wurde nicht geladen, sie kann falsch aussehen. Neuer Versuch …", "Neu laden"] },
   actions: "Bedienen", again: "Nochmal versuchen", cancel: "Abbrechen", close: "Schließen", copied: "Kopiert.", done: "Fertig", guest: "Gast",
   more: "Weiteres", off: "Aus", on: "an", save: "Speichern", settings: "Einstellungen", watch: "Zusehen", you: "dieses Handy", until: "bis {when}",
   camera: "Kamera", details: "Status", diagnosis: "Diagnose", viewers: "Sehen gerade zu", qr: "QR-Code des Links", keys: "Tastenkürzel",

@@ -1,4 +1,5 @@
 export default {
+  own: { "name": "English", "loading": ["Loading was interrupted. Trying again …", "The page does not start. Trying again … If this stays, update the browser, or use another one.", "Part of this page did not load, so it may look wrong. Trying again …", "Reload"] },
   actions: "Controls", again: "Try again", cancel: "Cancel", close: "Close", copied: "Copied.", done: "Done", guest: "Guest", more: "More", off: "Off",
   on: "on", save: "Save", settings: "Settings", watch: "Watch", you: "this phone", until: "until {when}", camera: "Camera", details: "Status",
   diagnosis: "Diagnosis", viewers: "Watching now", qr: "QR code of the link", keys: "Keyboard shortcuts", mute: "Sound on or off", zoom: "Zoom",

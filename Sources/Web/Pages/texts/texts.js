@@ -1,5 +1,5 @@
-/** The page's languages, by their own names. */
-export const languages = { en: "English", de: "Deutsch", ru: "Русский", zh: "中文" };
+/** The page's languages: of each table the line `own`. */
+export const languages = JSON.parse(document.getElementById("languages")?.textContent ?? "{}");
 
 const key = "cradle-language";
 

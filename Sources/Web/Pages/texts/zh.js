@@ -1,4 +1,5 @@
 export default {
+  own: { "name": "中文", "loading": ["加载中断，正在重试…", "页面无法启动，正在重试… 如果一直如此，请更新浏览器或换一个。", "页面有一部分未能加载，显示可能不正常。正在重试…", "重新加载"] },
   actions: "操作", again: "再试一次", cancel: "取消", close: "关闭", copied: "已复制。", done: "完成", guest: "访客", more: "更多", off: "关", on: "开", save: "保存",
   settings: "设置", watch: "观看", you: "本机", until: "到 {when}", camera: "摄像头", details: "详情", diagnosis: "诊断", viewers: "谁在看", qr: "链接二维码", keys: "快捷键",
   mute: "声音开关", zoom: "缩放", pan: "移动放大的画面", pair: "配对", small: "小窗", copy: "复制", share: "分享",
