@@ -14,14 +14,14 @@ extension ControlService {
   func makeRouter() -> CommandRouter<ViewerSession> {
     unowned let me = self
     var router = CommandRouter<ViewerSession>(loop: loop)
-    router.on(Ping.self) { _, _ in Ping.Reply(time: Self.unixTime) }
+    router.on(Ping.self) { _, _ in Ping.Reply(time: MonotonicClock.unixTime) }
     router.on(StatusGet.self) { _, _ in me.status }
     router.on(EventsGet.self) { get, _ in me.events.events(since: get.since, limit: get.limit, level: get.level) }
     router.on(ReportGet.self) { get, viewer in
       // Nobody else can keep events from being counted together by asking again and again.
       if me.isParent(viewer) { me.writeWaitingEvents() }
       try me.admit(ReportGet.self, of: viewer)
-      return me.events.report(get, now: Self.unixTime)
+      return me.events.report(get, now: MonotonicClock.unixTime)
     }
     router.on(HearingTestStart.self) { _, viewer in try me.testHearing(for: viewer) }
     router.on(HearingHeard.self) { heard, viewer in me.hearing.note(heard, from: viewer) }
@@ -180,7 +180,7 @@ extension ControlService {
     return pairing.open(by: .parent(id: pair), admin: admin).map { opened in
       let link = "\(PairingLink(origin: bound.value.report.origin, secret: opened.offer.secret))"
       return PairingDocument(
-        code: "\(opened.offer.code)", link: link, expiresAt: Self.unixTime + opened.closesIn.inSeconds,
+        code: "\(opened.offer.code)", link: link, expiresAt: MonotonicClock.unixTime + opened.closesIn.inSeconds,
         allow: opened.terms.permissions.names, qr: QRCode(link)?.rows)
     }.flatMapErrorThrowing { error in
       throw (error as? PairingService.OfferRefusal).map { ControlError($0) } ?? error

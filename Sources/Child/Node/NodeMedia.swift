@@ -30,7 +30,7 @@ struct NodeMedia: Sendable {
       return VideoPipeline(
         settings: .init(
           cameraID: camera.id, device: camera.device, request: camera.request, startKbps: startKbps),
-        deliver: { frame in relay.video(frame, camera: index) },
+        deliver: { frame in bridge.video(frame, camera: index) },
         cameraChanged: { state in NodeLog.camera(camera.id, state, logged, logger) })
     }
     let sound = SoundOutput(

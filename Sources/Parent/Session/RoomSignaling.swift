@@ -185,9 +185,7 @@ final class RoomSignaling: SessionSignaling {
   }
 
   private func lent(_ server: ICEServerDocument) -> ICEServer? {
-    var lent = ICEServer(server.urls, server.username, server.credential)
-    lent?.lender = LendingPlace(address: link?.meetingPlace == nil ? nil : link?.remoteAddress)
-    return lent
+    ICEServer(server, lender: LendingPlace(address: link?.meetingPlace == nil ? nil : link?.remoteAddress))
   }
 
   /// - Parameter failure: of unpairing; nil: the child knows.
