@@ -132,7 +132,6 @@ public final class PeerConnection {
     settle(now: now)
   }
 
-
   /// Applies the peer's first offer and returns the answer to send.
   public func answer(_ offer: SessionDescription, now: Instant) throws(PeerConnectionError) -> SessionDescription {
     guard case .fresh = signaling else { throw .invalidState("an offer was taken before") }
