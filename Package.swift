@@ -141,7 +141,7 @@ let shells: [Target] = [
     "Identity", in: "Network/Identity",
     needs: ["Wire", "Pairing", "Signaling", "WebPush", "SecureTransport", "COpenSSL"]),
   // The JSON of what goes over the wire, for both ends.
-  room("Messages", in: "Network/Messages", needs: ["Wire", "JSON", "Pairing", "Control"]),
+  room("Messages", in: "Network/Messages", needs: ["Wire", "JSON", "Control"]),
   room("Discovery", in: "Network/Discovery", needs: ["Wire", "Linux", "CDNSSD"]),
   room(
     "Server", in: "Network/Server",

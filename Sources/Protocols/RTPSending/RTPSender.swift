@@ -226,7 +226,7 @@ public struct RTPSender: Sendable {
   func pacingRate(now: Instant) -> Double? {
     let target = estimator.target
     if target < BandwidthEstimator.narrowBitsPerSecond { return target }
-    if estimator.limitsRepair { return target * Self.limitedPacingFactor }
+    if estimator.dropsBursts { return target * Self.limitedPacingFactor }
     if estimator.isShared { return target * Self.sharedPacingFactor }
     let paced = target * configuration.congestedPacingFactor
     if estimator.needsPacing(at: now) { return paced }

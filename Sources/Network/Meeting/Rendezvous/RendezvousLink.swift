@@ -1,4 +1,3 @@
-internal import Messages
 internal import NIOCore
 internal import Server
 internal import Signaling

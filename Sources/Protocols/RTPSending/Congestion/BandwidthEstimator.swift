@@ -105,7 +105,8 @@ struct BandwidthEstimator: Sendable {
   var isShared: Bool { competition.isKnown }
   /// What repair is measured by, bits per second.
   var repairTarget: Double { max(target, min(delayBased.bitsPerSecond, lossBased.withoutLook)) }
-  /// See `LossBasedRate.limitsRepair`.
+  /// See `LossBasedRate.dropsBursts`, as `limitsRepair`.
+  var dropsBursts: Bool { lossBased.dropsBursts }
   var limitsRepair: Bool { lossBased.limitsRepair }
 
   var wantsProbe: Bool { probing.isWaiting }

@@ -84,6 +84,11 @@ struct LossBasedRate: Sendable {
     if case .trying(let trial) = phase { trial.isSecond || trial.limit != nil } else { isLimited }
   }
 
+  /// What comes at once is lost as a whole, as far as is known.
+  var dropsBursts: Bool {
+    if case .trying(let trial) = phase { trial.isHeavy || trial.limit != nil } else { isLimited }
+  }
+
   /// Adds the loss from a report.
   ///
   /// - Parameters:

@@ -73,6 +73,9 @@ struct LossTrial: Sendable {
     countsFrom = now + roundTripTime + Self.settling
   }
 
+  /// So much was lost that hardly any radio explains it.
+  var isHeavy: Bool { before.fractionLost > Self.heavy }
+
   /// Of what was seen since the step, 0...1.
   var fractionLost: Double { after.fractionLost }
 }
