@@ -17,7 +17,7 @@ extension StateDirectory {
   private static let kinds = [
     ("paired parents", "pairs.json"), ("tokens", "tokens.json"), ("identity", "identity.pem"),
     ("the clock's mark", "clock.json"), ("root certificate", "root.pem"),
-    ("the last proofs", "proofs.json"),
+    ("the last proofs", "proofs.json"), ("names of cameras", "cameras.json"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
     ("notifications", "notify"), ("push subscriptions", "push.json"), ("pushed alarms", "push"),
     ("the key for push services", "push.pem"), ("room that was kept free", SpaceReserve.name),

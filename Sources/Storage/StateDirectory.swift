@@ -34,6 +34,8 @@ public final class StateDirectory: Sendable {
   public let clock: AtomicFile
   /// `proofs.json`, 0600.
   public let proofs: AtomicFile
+  /// `cameras.json`, 0600.
+  public let cameraNames: AtomicFile
   /// `root.pem`, 0600: the root certificate that phones may install, with its key.
   public let root: AtomicFile
   /// `push.pem`, 0600: the key for push services.
@@ -68,6 +70,7 @@ public final class StateDirectory: Sendable {
     tokens = AtomicFile(path: "\(path)/tokens.json", writer: writer)
     clock = AtomicFile(path: "\(path)/clock.json", writer: writer)
     proofs = AtomicFile(path: "\(path)/proofs.json", writer: writer)
+    cameraNames = AtomicFile(path: "\(path)/cameras.json", writer: writer)
     root = AtomicFile(path: "\(path)/root.pem")
     pushKey = AtomicFile(path: "\(path)/push.pem", writer: writer)
     pushSubscriptions = AtomicFile(path: "\(path)/push.json", writer: writer)

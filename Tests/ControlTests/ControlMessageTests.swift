@@ -12,7 +12,8 @@ import Testing
       state: .paused, track: "song", volume: 40, loop: true, positionSeconds: 10.2, remainingSeconds: 1790),
     cameras: [
       CameraDocument(
-        id: "cot", name: "Camera", active: true, width: 1280, height: 720, state: .running, night: true, infrared: .on),
+        id: "cot", name: "Camera", title: "Bed", active: true, width: 1280, height: 720, state: .running, night: true,
+        infrared: .on),
       CameraDocument(id: "door", name: "no such device", active: false, state: .missing),
     ], talk: TalkDocument(holder: "Phone", viewer: "3"),
     viewers: [ViewerDocument(id: "3", name: "Phone", permissions: ["view", "talk"], since: 1.5)],
@@ -48,6 +49,7 @@ import Testing
     ControlAnswer(LullabyVolume.self, state.lullaby!),
     ControlAnswer(CameraList.self, state.cameras!),
     ControlAnswer(CameraSwitch.self, state.cameras!),
+    ControlAnswer(CameraName.self, state.cameras!),
     ControlAnswer(
       ScreenshotTake.self, TransferDocument(transfer: .max, size: 5, type: "image/jpeg", width: 1280, height: 720)),
     ControlAnswer(TalkAcquire.self, state.talk!),

@@ -42,6 +42,8 @@ import Testing
     (#"{"text":"camera.list"}"#, CameraList()),
     (#"{"text":"camera.switch"}"#, CameraSwitch()),
     (#"{"text":"camera.switch","parameters":{"id":"cot"}}"#, CameraSwitch(id: "cot")),
+    (#"{"text":"camera.name","parameters":{"id":"cot"}}"#, CameraName(id: "cot")),
+    (#"{"text":"camera.name","parameters":{"id":"cot","title":"Bed"}}"#, CameraName(id: "cot", title: "Bed")),
     (#"{"text":"screenshot.take"}"#, ScreenshotTake()),
     (
       #"{"text":"screenshot.take","parameters":{"camera":"cot","quality":100}}"#,
@@ -204,6 +206,8 @@ import Testing
     ("lullaby.play", #"{"loop":1}"#, "loop"), ("lullaby.play", #"{"fadeSeconds":-1}"#, "fadeSeconds"),
     ("lullaby.volume", "{}", "volume"), ("lullaby.volume", #"{"volume":true}"#, "volume"),
     ("lullaby.stop", #"{"volume":1}"#, "volume"), ("camera.switch", #"{"id":null}"#, "id"),
+    ("camera.name", "{}", "id"), ("camera.name", #"{"id":"cot","title":""}"#, "title"),
+    ("camera.name", #"{"id":"cot","title":"a\u001b[2J"}"#, "title"),
     ("screenshot.take", #"{"quality":0}"#, "quality"), ("screenshot.take", #"{"camera":1}"#, "camera"),
     ("talk.acquire", #"{"force":"true"}"#, "force"), ("talk.release", #"{"force":true}"#, "force"),
     ("events.get", #"{"since":-1}"#, "since"), ("events.get", #"{"since":9007199254740994}"#, "since"),

@@ -18,6 +18,7 @@ import Testing
     (LullabyVolume(1), [.control]),
     (CameraList(), [.view, .control]),
     (CameraSwitch(), [.control]),
+    (CameraName(id: "cot"), [.admin]),
     (ScreenshotTake(), [[.view, .control]]),
     (TalkAcquire(), [.talk]),
     (TalkAcquire(force: true), [[.talk, .admin]]),

@@ -39,6 +39,11 @@ extension ControlService {
     router.on(LullabyVolume.self) { volume, _ in try me.lullaby.setVolume(volume.volume) }
     router.on(CameraList.self) { _, _ in me.cameras }
     router.on(CameraSwitch.self) { try me.switchCamera(to: $0.id, $1) }
+    router.on(CameraName.self) { wanted, _ in
+      _ = try me.cameraIndex(wanted.id)
+      let bound = NIOLoopBound(me, eventLoop: me.loop)
+      return try me.cameraNames.set(wanted.title, of: wanted.id).map { bound.value.cameras }
+    }
     router.on(RecordingsList.self) { list, _ in me.recording.list(from: list.from, to: list.to) }
     router.on(RecordingsRead.self) { try me.readRecording($0.id, from: $0.offset ?? 0, for: $1) }
     router.on(RecordingsStart.self) { _, viewer in try me.recording.begin(by: viewer.name) }

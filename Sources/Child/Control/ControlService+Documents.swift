@@ -26,7 +26,8 @@ extension ControlService {
     return viewers.cameras.enumerated().map { index, track in
       let pipeline = track.pipeline
       var document = CameraDocument(
-        id: pipeline.settings.cameraID, name: "\(pipeline.settings.device)", active: index == viewers.activeCamera,
+        id: pipeline.settings.cameraID, name: "\(pipeline.settings.device)",
+        title: cameraNames.titles[pipeline.settings.cameraID], active: index == viewers.activeCamera,
         state: pipeline.camera.deviceState)
       if nights.indices.contains(index) {
         document.night = nights[index].isNight

@@ -46,6 +46,7 @@ final class ControlService: @unchecked Sendable {
   var noted: (EventKind) -> Void = { _ in }
   private var nightlyTest: NightlyTest?
   let proofs: ProofKeeper
+  let cameraNames: CameraNames
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -61,7 +62,7 @@ final class ControlService: @unchecked Sendable {
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
     lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
     notifiers: NotifierBoard, pushes: PushService, recording: RecordingService, meetings: MeetingBoard,
-    watch: NightWatch, proofs: ProofKeeper, hearingTest: Int?
+    watch: NightWatch, proofs: ProofKeeper, cameraNames: CameraNames, hearingTest: Int?
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -77,6 +78,7 @@ final class ControlService: @unchecked Sendable {
     self.meetings = meetings
     self.watch = watch
     self.proofs = proofs
+    self.cameraNames = cameraNames
     nightlyTest = hearingTest.map(NightlyTest.init)
     hearing = HearingService(sound: sound, audio: viewers.audio, loop: viewers.hub.eventLoop)
     drill = DrillService(viewers: viewers)

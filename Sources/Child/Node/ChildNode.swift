@@ -143,6 +143,7 @@ public final class ChildNode: Sendable {
       notifiers: notifiers, pushes: pushes, recording: recording, meetings: meetings,
       watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
       proofs: ProofKeeper(ProofStore(file: files.directory.proofs), logger: logger),
+      cameraNames: CameraNames(CameraNameStore(file: files.directory.cameraNames), loop: loop, logger: logger),
       hearingTest: configuration.hearingTest)
     viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(

@@ -103,7 +103,7 @@ extension CameraDocument {
   /// Cells of a row: which one is streamed, id, state, size, name.
   public var row: [String] {
     let size = width.flatMap { width in height.map { "\(width)x\($0)" } } ?? "-"
-    return [active ? "*" : " ", id, state.rawValue, size, name]
+    return [active ? "*" : " ", id, state.rawValue, size, title.map { "\($0) (\(name))" } ?? name]
   }
 }
 
@@ -154,7 +154,7 @@ extension StatusDocument {
       let size = camera.width.flatMap { width in camera.height.map { ", \(width)x\($0)" } } ?? ""
       rows.append([
         "camera",
-        "\(camera.id)\(camera.active ? " (streamed)" : ""): \(camera.state.rawValue)\(size), \(camera.name)\(camera.nightText)",
+        "\(camera.title ?? camera.id)\(camera.active ? " (streamed)" : ""): \(camera.state.rawValue)\(size), \(camera.name)\(camera.nightText)",
       ])
     }
     if let microphone = state.microphone { rows.append(["microphone", microphone.text]) }

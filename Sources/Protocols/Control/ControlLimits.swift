@@ -14,6 +14,8 @@ public enum ControlLimits {
   public static let idLength = 64
   /// Length of the name of a track, camera, light or person, in bytes.
   public static let nameBytes = 1...128
+  /// Length of the name of a camera that viewers see, in bytes.
+  public static let titleBytes = 1...64
   /// Percent.
   public static let brightness = 0...100
   /// Seconds until a light goes out: at most a day.

@@ -90,6 +90,8 @@ public struct CameraDocument: ListedDocument {
   public var id: String
   /// The device's own name, or why it is missing.
   public var name: String
+  /// What viewers call it; left out: its id.
+  public var title: String?
   /// It is being streamed.
   public var active: Bool
   /// Pixels; left out until known.
@@ -102,11 +104,13 @@ public struct CameraDocument: ListedDocument {
   public var infrared: LightDocument.State?
 
   public init(
-    id: String, name: String, active: Bool, width: Int? = nil, height: Int? = nil, state: DeviceState,
+    id: String, name: String, title: String? = nil, active: Bool, width: Int? = nil, height: Int? = nil,
+    state: DeviceState,
     night: Bool? = nil, infrared: LightDocument.State? = nil
   ) {
     self.id = id
     self.name = name
+    self.title = title
     self.active = active
     self.width = width
     self.height = height

@@ -10,7 +10,8 @@ import Storage
 /// `cradle-parent camera`
 struct Camera: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows the baby unit's cameras, and switches between them.", subcommands: [List.self, Switch.self])
+    abstract: "Shows the baby unit's cameras, switches between them and names them.",
+    subcommands: [List.self, Switch.self, Name.self])
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the cameras.")
@@ -32,6 +33,27 @@ struct Camera: AsyncParsableCommand {
     var json = false
 
     func run() async throws { try await child.show(CameraSwitch(id: id), json) }
+  }
+
+  struct Name: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Gives a camera the name that viewers see.", discussion: "Needs the permission admin.")
+
+    @Argument(help: "Which, as `camera list` names it.")
+    var id: String
+    @Argument(help: "The name, such as \"Cot\". (default: its id again)")
+    var title: String?
+    @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object {cameras: [...]}.")
+    var json = false
+
+    func validate() throws {
+      if let title, !ControlLimits.titleBytes.contains(title.utf8.count) {
+        throw ValidationError("A name has 1 to 64 bytes.")
+      }
+    }
+
+    func run() async throws { try await child.show(CameraName(id: id, title: title), json) }
   }
 }
 

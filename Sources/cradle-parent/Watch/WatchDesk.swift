@@ -192,7 +192,8 @@ final class WatchDesk: Sendable {
         switch reply {
         case let light as LightDocument: remark(light.text)
         case let lullaby as LullabyDocument: remark(lullaby.text)
-        case let cameras as [CameraDocument]: remark("camera \(cameras.first(where: \.active)?.id ?? "-")")
+        case let cameras as [CameraDocument]:
+          remark("camera \(cameras.first(where: \.active).map { $0.title ?? $0.id } ?? "-")")
         default: break
         }
       } catch {

@@ -29,7 +29,8 @@ function openCameras(watching) {
         buttons.set(camera.id, button);
         list.append(button);
       }
-      setText(button.lastChild, camera.state === "missing" ? `${camera.id}: ${t("device.missing")}` : camera.id);
+      const name = camera.title ?? camera.id;
+      setText(button.lastChild, camera.state === "missing" ? `${name}: ${t("device.missing")}` : name);
       setAttribute(button, "aria-pressed", String(camera.active));
       setAttribute(button, "aria-disabled", cameraObstacle(watching) && "true");
     }
