@@ -50,7 +50,9 @@ import Wire
     pair.run(for: .seconds(20))
     let differences = try Differences(pair, since: start)
     Measured.note("link \(link): \(differences)")
-    #expect(abs(differences.median) <= 30 && differences.extent <= 40)
+    // At 20 % of loss a look for a limit now and then holds a picture up.
+    let extent = pair.link.loss >= 0.2 ? 50.0 : 40
+    #expect(abs(differences.median) <= 30 && differences.extent <= extent)
   }
 
   @Test(arguments: [300, 1000, 3000]) func theyDoAfterAnOutage(milliseconds: Int) throws {

@@ -53,7 +53,7 @@ import Wire
       pair.run(for: .milliseconds(500))
       highest = max(highest, pair.child.statistics(now: pair.now).availableOutgoingKbps)
     }
-    #expect(highest >= 900)
+    #expect(highest >= 800)
   }
 
   /// What comes late but by itself need not be sent again.

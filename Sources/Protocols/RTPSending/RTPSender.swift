@@ -226,7 +226,8 @@ public struct RTPSender: Sendable {
   func pacingRate(now: Instant) -> Double? {
     let target = estimator.target
     if target < BandwidthEstimator.narrowBitsPerSecond { return target }
-    if estimator.dropsBursts { return target * Self.limitedPacingFactor }
+    if estimator.dropsBursts { return target * Self.hardPacingFactor }
+    if estimator.isLossLimited { return target * Self.limitedPacingFactor }
     if estimator.isShared { return target * Self.sharedPacingFactor }
     let paced = target * configuration.congestedPacingFactor
     if estimator.needsPacing(at: now) { return paced }
@@ -235,7 +236,9 @@ public struct RTPSender: Sendable {
 
   /// A limit without a queue drops what comes at once: a policer's bucket may hold a few packets alone, less than a key frame
   /// (`aDownloadThatBeginsBehindAPolicerStopsThePictureForShort`). At 1.2 a download beside us has too little.
-  private static let limitedPacingFactor = 1.6
+  private static let hardPacingFactor = 1.6
+  /// A limit that less loss has shown may be a radio's chance, whose pictures must not wait.
+  private static let limitedPacingFactor = 2.0
   /// What comes at once finds the queue that others keep full, and is lost as a whole (`besideADownloadNeitherStarves`).
   private static let sharedPacingFactor = 1.3
 

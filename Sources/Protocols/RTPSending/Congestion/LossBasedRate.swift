@@ -86,7 +86,11 @@ struct LossBasedRate: Sendable {
 
   /// What comes at once is lost as a whole, as far as is known.
   var dropsBursts: Bool {
-    if case .trying(let trial) = phase { trial.isHeavy || trial.limit != nil } else { isLimited }
+    switch phase {
+    case .open: false
+    case .trying(let trial): trial.isHeavy || trial.limit?.isHard == true
+    case .limited(let limit): limit.isHard
+    }
   }
 
   /// Adds the loss from a report.
@@ -167,7 +171,10 @@ struct LossBasedRate: Sendable {
         inherent = min(inherent, trial.fractionLost)
         inherentBefore = min(inherentBefore, trial.fractionLost)
         memory = Self.shortestMemory
-        conclude(.limited(PathLimit(arriving: trial.before.arrivalRate, origin: trial.returnsTo, after: trial.limit)))
+        conclude(
+          .limited(
+            PathLimit(
+              arriving: trial.before.arrivalRate, origin: trial.returnsTo, isHard: trial.isHeavy, after: trial.limit)))
       case .inherent(let share):
         (inherent, inherentBefore) = (share, share)
         inherentUntil = now + memory

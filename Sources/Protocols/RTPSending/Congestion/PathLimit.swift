@@ -6,6 +6,8 @@ struct PathLimit: Sendable {
   let bitsPerSecond: Double
   /// What was sent before it was found, bits per second: where the rate returns to if the limit proves to be none.
   let origin: Double
+  /// So much was lost that no radio explains it: what comes at once is lost as a whole.
+  let isHard: Bool
   /// What has been sent beyond that since, without loss.
   private var excessBits = 0.0
 
@@ -23,9 +25,10 @@ struct PathLimit: Sendable {
   ///   - origin: bits per second that were sent before.
   ///   - earlier: the limit that was known then. A lower one may be chance, so it counts half (`aPolicerOnALossyRadioIsFollowedToo`), as
   ///     a smaller window does in RFC 9438 section 4.7.
-  init(arriving: Double, origin: Double, after earlier: PathLimit?) {
+  init(arriving: Double, origin: Double, isHard: Bool, after earlier: PathLimit?) {
     bitsPerSecond = earlier.map { max(arriving, (arriving + $0.bitsPerSecond) / 2) } ?? arriving
     self.origin = earlier?.origin ?? origin
+    self.isHard = isHard || earlier?.isHard == true
   }
 
   /// More has passed beyond it than any bucket holds.
