@@ -313,6 +313,7 @@ let checks: [Target] = [
     "ServerTests",
     needs: [
       "Wire", "STUN", "TURN", "SDP", "PeerConnection", "Pairing", "Signaling", "SecureTransport", "Identity", "Server",
+      "Frames",
       "Web",
       "TestSupport", "AllocationCounter",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
