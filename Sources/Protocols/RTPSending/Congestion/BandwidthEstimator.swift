@@ -105,8 +105,9 @@ struct BandwidthEstimator: Sendable {
   var isShared: Bool { competition.isKnown }
   /// What repair is measured by, bits per second.
   var repairTarget: Double { max(target, min(delayBased.bitsPerSecond, lossBased.withoutLook)) }
-  /// See `LossBasedRate.dropsBursts`, as `limitsRepair`.
+  /// See `LossBasedRate.dropsBursts`.
   var dropsBursts: Bool { lossBased.dropsBursts }
+  /// See `LossBasedRate.limitsRepair`.
   var limitsRepair: Bool { lossBased.limitsRepair }
 
   var wantsProbe: Bool { probing.isWaiting }
