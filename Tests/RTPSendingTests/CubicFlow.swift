@@ -6,6 +6,9 @@ import Wire
 struct CubicFlow {
   /// What has arrived.
   private(set) var deliveredBytes = 0
+  /// It never has more packets than this under way: a receiver's window, or the sender's own kernel, which lets a socket have few in its
+  /// device's queue. Its queue stands then, without loss.
+  var windowLimit = Int.max
   private var window = 10.0
   private var threshold = Double.infinity
   /// RFC 9438 section 4.1: the window before the last loss, and the window as Reno would have it.
@@ -37,7 +40,7 @@ struct CubicFlow {
         grow(now: now)
       }
     }
-    while underWay.count < Int(window) {
+    while underWay.count < min(Int(window), windowLimit) {
       let bytes = Self.segment
       let arrival = link.transmit(bytes: bytes, at: now, random: &random)
       let least = smoothed ?? (link.delay + back)

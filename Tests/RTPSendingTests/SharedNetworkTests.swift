@@ -108,6 +108,38 @@ import Wire
     #expect(run.freezes(from: 18).allSatisfy { $0 < 1000 }, "\(run.freezes(from: 18))")
   }
 
+  /// A narrower path: TCP's window is a few packets, and its queue swings by half.
+  @Test(arguments: [(1000, 150), (1000, 300), (500, 200)], [1, 2, 3] as [UInt64])
+  func besideADownloadOnANarrowPathThePictureGoesOn(path: (kbps: Int, milliseconds: Int), seed: UInt64) {
+    let link = Self.path {
+      $0.bitsPerSecond = Double(path.kbps) * 1000
+      $0.queueMilliseconds = Double(path.milliseconds)
+    }
+    var run = SharedRun(link: link, flows: 1, seed: seed)
+    run.flowsBegin = .milliseconds(8000)
+    run.run(seconds: 60)
+    let mean = Mean(run.seconds[18...])
+    #expect(mean.kbps > 0.3 * Double(path.kbps), "\(mean)")
+    #expect(run.freezes(from: 18).allSatisfy { $0 < 2000 }, "\(run.freezes(from: 18))")
+  }
+
+  /// Its sender's kernel, or its receiver's window, lets it have a few packets under way and no more. Their queue stands without loss,
+  /// whatever we send: who gives way to it is left with nothing.
+  @Test(arguments: [(500, 3), (700, 4), (1000, 6), (2000, 10)], [1, 2, 3] as [UInt64])
+  func besideADownloadThatNeverFillsTheQueueNeitherStarves(path: (kbps: Int, window: Int), seed: UInt64) {
+    let link = Self.path {
+      $0.bitsPerSecond = Double(path.kbps) * 1000
+      $0.queueMilliseconds = 200
+    }
+    var run = SharedRun(link: link, flows: 1, seed: seed)
+    run.flowsBegin = .milliseconds(8000)
+    run.flows[0].windowLimit = path.window
+    run.run(seconds: 60)
+    let mean = Mean(run.seconds[18...])
+    #expect(mean.kbps > 0.3 * Double(path.kbps) && mean.otherKbps > 0.25 * Double(path.kbps), "\(mean)")
+    #expect(run.freezes(from: 18).allSatisfy { $0 < 2500 }, "\(run.freezes(from: 18))")
+  }
+
   @Test(arguments: [1, 2, 3] as [UInt64]) func whenADownloadEndsThePathIsUsedAgain(seed: UInt64) {
     let link = Self.path {
       $0.bitsPerSecond = 2_000_000

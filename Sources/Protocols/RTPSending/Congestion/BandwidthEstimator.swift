@@ -17,6 +17,7 @@ struct BandwidthEstimator: Sendable {
   private var delayBased: DelayBasedRate
   private var lossBased: LossBasedRate
   private var drain = QueueDrain()
+  private var queueTrial = QueueTrial()
   private var competition = Competition()
   private var probing = Probing()
   private var receiverMaximum = ReceiverMaximum()
@@ -48,6 +49,8 @@ struct BandwidthEstimator: Sendable {
   /// What is useful is a quarter more than what is sent.
   private static let ampleShare = 0.75
   private static let longestSlackMilliseconds = 60.0
+  /// Who sends less than this share of what is useful wants to know whose a queue is.
+  private static let littleShare = 0.5
 
   init(configuration: RTPSenderConfiguration) {
     self.init(configuration: configuration, bitsPerSecond: Double(configuration.startBitrateKbps) * 1000)
@@ -85,7 +88,10 @@ struct BandwidthEstimator: Sendable {
 
   /// What may be sent now, bits per second, between the configured limits.
   var target: Double {
-    min(max(min(estimate, drain.bitsPerSecond ?? .infinity), configuration.minimum), configuration.maximum)
+    min(
+      max(
+        min(estimate, drain.bitsPerSecond ?? .infinity, queueTrial.bitsPerSecond ?? .infinity), configuration.minimum),
+      configuration.maximum)
   }
 
   /// About what the largest picture and the sound need.
@@ -171,6 +177,10 @@ struct BandwidthEstimator: Sendable {
       queue: state, acknowledged: carried.acknowledged, maximum: configuration.maximum, now: now)
     if state == .standing { noteQueue(now: now) }
     drainQueue(isStanding: state == .standing, before: before, now: now)
+    let isOthers = queueTrial.update(
+      milliseconds: queue.milliseconds, isInteresting: target < configuration.useful * Self.littleShare,
+      arriving: carried.acknowledged, now: now)
+    if isOthers { takeQueueForPath(rate: target, now: now) }
     if now >= lossCountsFrom { addLoss(LossTally(result, hasQueue: state == .standing || !isEmpty), now: now) }
     if target < before * Self.noticedDrop { probing.noteDrop(from: before, now: now) }
     if let rate = probing.noteArrived(result.acknowledged, now: now), !isCongested(at: now) {
@@ -231,13 +241,17 @@ struct BandwidthEstimator: Sendable {
       delayBased.settle(below: min(path, configuration.maximum))
       lossBased.settle(at: min(path * DelayBasedRate.decrease, configuration.maximum), now: now)
     case .drained(nil): break
-    case .notOurs(let rate):
-      queue.takeForPath()
-      competition.begin(arriving: carried.acknowledged ?? rate, now: now)
-      delayBased.raise(to: rate * DelayBasedRate.decrease)
-      congestedUntil = min(congestedUntil, now)
-      probing.hasten(now: now)
+    case .notOurs(let rate): takeQueueForPath(rate: rate, now: now)
     }
+  }
+
+  /// The queue is not ours. Before it was noticed, so many bits per second were sent.
+  private mutating func takeQueueForPath(rate: Double, now: Instant) {
+    queue.takeForPath()
+    competition.begin(arriving: carried.acknowledged ?? rate, now: now)
+    delayBased.raise(to: rate * DelayBasedRate.decrease)
+    congestedUntil = min(congestedUntil, now)
+    probing.hasten(now: now)
   }
 
   private mutating func startProbe(now: Instant) {

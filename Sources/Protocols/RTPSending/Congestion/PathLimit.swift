@@ -15,7 +15,8 @@ struct PathLimit: Sendable {
   private static let growthBeyond = 0.02
   /// Once so much arrives, it grows no more: when the bucket is empty, what is lost can be sent again (`aPolicersLimitIsFollowed`).
   private static let excess = 1.1
-  private static let borneOut = 1.2
+  /// Of what arrives. Encoders leave a sixth of the target unused, so that 1.2 is where it stays (`whenADownloadEndsThePathIsUsedAgain`).
+  private static let borneOut = 1.35
   /// No policer's bucket holds more than so many seconds of its rate: if this much has passed beyond the limit, it is no longer
   /// there. `nft limit` holds one second and its burst.
   private static let largestBucket = 1.3

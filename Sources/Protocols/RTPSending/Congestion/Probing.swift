@@ -48,8 +48,9 @@ struct Probing: Sendable {
   private var interval = shortestInterval
   /// The last rate that was shown, bits per second, and when.
   private var shown: (bitsPerSecond: Double, at: Instant)?
-  /// Bursts tell nothing: the path has a bucket that lets them pass, as `tbf`, HTB and many a modem have.
-  private var pausedUntil = Instant(nanoseconds: .min)
+  /// Faster bursts tell nothing: the path has a bucket that lets them pass, as `tbf`, HTB and many a modem have. Bits per second, and
+  /// until when.
+  private var bucket: (bitsPerSecond: Double, until: Instant)?
   /// What the path carried before the last drop, and when that was.
   private var before: (bitsPerSecond: Double, at: Instant)?
 
@@ -77,7 +78,10 @@ struct Probing: Sendable {
   /// A queue that stands at less than this share of what was shown, so soon after, refutes it (`aBucketDoesNotPassForAWidePath`).
   private static let refutedShare = 0.7
   private static let refutedWithin = Duration.seconds(5)
-  private static let pause = Duration.seconds(60)
+  /// Of what arrived then: so far a probe is still believed, or who has nearly nothing left would wait for a minute
+  /// (`besideADownloadThatNeverFillsTheQueueNeitherStarves`). All of it is too much where the path becomes slower all the time.
+  private static let believedShare = 0.5
+  private static let bucketMemory = Duration.seconds(60)
   /// After a drop. On a narrow path a burst of that would stand before the sound for 100 ms.
   private static let greatestGrowth = 6.0
   private static let returnShare = 0.85
@@ -112,7 +116,7 @@ struct Probing: Sendable {
       return
     }
     self.shown = nil
-    pausedUntil = now + Self.pause
+    bucket = (arriving * Self.believedShare, now + Self.bucketMemory)
   }
 
   /// What the rate was lowered for was nothing: the next burst is due.
@@ -133,7 +137,9 @@ struct Probing: Sendable {
       fail(now: now)
     }
     isWaiting = false
-    guard let due = nextAt, due <= now, pausedUntil <= now else { return }
+    guard let due = nextAt, due <= now else { return }
+    if let bucket, bucket.until <= now { self.bucket = nil }
+    let ceiling = min(ceiling, bucket?.bitsPerSecond ?? .infinity)
     guard isCalm, target < ceiling * 0.95 else {
       nextAt = now + Self.shortestInterval / 4
       return

@@ -17,6 +17,7 @@ struct QueueDrain: Sendable {
   }
 
   private struct Draining: Sendable {
+    let began: Instant
     var lowestMilliseconds: Double
     var shorterAt: Instant
     /// It is so long that sending a little less is not enough.
@@ -60,7 +61,7 @@ struct QueueDrain: Sendable {
     guard var current = draining else {
       let isLong = queue > Self.beginsAboveMilliseconds
       guard isLong || isStanding, let arriving else { return .none }
-      draining = Draining(lowestMilliseconds: queue, shorterAt: now, isLong: isLong)
+      draining = Draining(began: now, lowestMilliseconds: queue, shorterAt: now, isLong: isLong)
       guard isLong else { return .none }
       bitsPerSecond = arriving * Self.share
       return .draining(pathBitsPerSecond: arriving)
@@ -80,8 +81,8 @@ struct QueueDrain: Sendable {
     if queue < current.lowestMilliseconds * Self.noticeableShrinking {
       current.lowestMilliseconds = queue
       current.shorterAt = now
-    } else if queue > current.lowestMilliseconds, now - current.shorterAt < .seconds(1) {
-      // What was under way when it was noticed still joins the queue.
+    } else if queue > current.lowestMilliseconds, now - current.began < .seconds(1) {
+      // What was under way when it was noticed still joins the queue. Later, a queue that swings is not ours.
       current.lowestMilliseconds = queue
     }
     draining = current
