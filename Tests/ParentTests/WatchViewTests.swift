@@ -46,6 +46,19 @@ import Wire
     #expect(view.banner == WatchView.Banner(title: "Reconnecting", lines: ["no route"], isAlarm: false))
   }
 
+  @Test func thatNoMovingPictureIsLeftIsSaidOnceAndWhenItIsBack() {
+    var shortfall = PictureShortfall()
+    func weak(_ rendition: PictureRendition) -> WatchNotice? {
+      shortfall.note(PictureDocument(rendition: rendition, reason: PictureDocument.weakConnection))
+    }
+    #expect(weak(.middle) == nil && weak(.low) == nil)
+    #expect(weak(.stills) == WatchNotice(.trouble, "weak connection: a picture every few seconds"))
+    #expect(weak(.stills) == nil && shortfall.note(nil) == nil)
+    #expect(weak(.none) == WatchNotice(.trouble, "weak connection: sound alone"))
+    #expect(weak(.low) == WatchNotice(.information, "the picture moves again"))
+    #expect(weak(.high) == nil)
+  }
+
   @Test(arguments: PictureRendition.allCases)
   func whatAWeakConnectionLeavesOfThePictureIsSaid(_ rendition: PictureRendition) {
     func beat(_ rendition: PictureRendition, _ reason: String?) -> WatchEvent {

@@ -140,19 +140,7 @@ public struct WatchView: Sendable {
   }
 
   /// Which picture a weak connection leaves; nil while it is the whole one.
-  private var pictureText: String? {
-    guard linkState == .connected, let picture, let reason = picture.reason else { return nil }
-    if reason == PictureDocument.relayData { return "the relay's data for tonight is used up: sound alone" }
-    return PictureRendition(rawValue: picture.rendition).flatMap { rendition in
-      switch rendition {
-      case .high: nil
-      case .middle: "weak connection: smaller picture"
-      case .low: "weak connection: small picture"
-      case .stills: "weak connection: a picture every few seconds"
-      case .none: "weak connection: sound alone"
-      }
-    }
-  }
+  private var pictureText: String? { linkState == .connected ? picture?.shortfall : nil }
 
   private var childParts: [String] {
     var parts: [String] = []

@@ -49,6 +49,7 @@ public final class Watcher: @unchecked Sendable {
   private var child: String?
   /// As the child told it last.
   private var path: PathDocument?
+  private var shortfall = PictureShortfall()
   private var hasConnected = false
   private var reconnects = 0
   private var retry = RetryDelay()
@@ -258,6 +259,7 @@ public final class Watcher: @unchecked Sendable {
     case .heartbeat(let beat):
       // Not in each heartbeat on a narrow path.
       path = beat.path ?? path
+      if let change = shortfall.note(beat.video?.picture) { notice(change) }
       alarm?.note(
         .heartbeat(
           video: beat.video.map {
