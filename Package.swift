@@ -154,7 +154,7 @@ let shells: [Target] = [
   room(
     "Meeting", in: "Network/Meeting",
     needs: [
-      "Wire", "Signaling", "Control", "Linux", "Server", "CMosquitto", "CStrophe", product("NIOCore", nio),
+      "Wire", "JSON", "Signaling", "Control", "Linux", "Server", "CMosquitto", "CStrophe", product("NIOCore", nio),
     ]),
   room(
     "Storage", in: "Storage",

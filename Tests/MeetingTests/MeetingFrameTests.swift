@@ -7,7 +7,7 @@ import Wire
 @testable import Meeting
 
 @Suite struct MeetingFrameTests {
-  private func read<Value: MeetingCoded>(_: Value.Type, _ frame: [UInt8]) throws -> Value {
+  private func frame(_ frame: [UInt8]) throws -> ArraySlice<UInt8> {
     var reader = MeetingFrameReader()
     // Byte by byte, as a socket may deliver it.
     var frames: [ArraySlice<UInt8>] = []
@@ -16,13 +16,18 @@ import Wire
       frames += try reader.frames()
     }
     try #require(frames.count == 1)
-    var bytes = ByteReader(frames[0])
-    let value = try Value(from: &bytes)
-    try bytes.end()
-    return value
+    return frames[0]
   }
 
-  private func written(_ value: some MeetingCoded) -> [UInt8] { MeetingFrame.bytes { value.write(to: &$0) } }
+  private func read<Value: Decodable>(_: Value.Type, _ bytes: [UInt8]) throws -> Value {
+    try MeetingFrame.value(in: try frame(bytes))
+  }
+
+  private func read<Incoming>(_: MeetingEvent<Incoming>.Type, _ bytes: [UInt8]) throws -> MeetingEvent<Incoming> {
+    try MeetingEvent(frame: try frame(bytes))
+  }
+
+  private func written(_ value: some Encodable) -> [UInt8] { MeetingFrame.bytes(value) }
 
   @Test func whatIsSaidIsUnderstood() throws {
     let place = XMPPPlace(
@@ -35,7 +40,7 @@ import Wire
     for frame in [
       written(MQTTConnection.Event.open), written(MQTTConnection.Event.left),
       written(MQTTConnection.Event.closed("why")),
-      written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a/b", payload: [1, 2, 3])))),
+      written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a/b", text: "hello")))),
       written(MQTTConnection.Event.received(.published(topic: "a/b", refusal: nil))),
       written(MQTTConnection.Event.received(.published(topic: "a/b", refusal: "why"))),
     ] {
@@ -48,7 +53,7 @@ import Wire
       let frame = written(XMPPConnection.Event.received(XMPPIncoming(kind: kind, from: "a@b/c", id: "1")))
       #expect(written(try read(XMPPConnection.Event.self, frame)) == frame)
     }
-    let publication = MQTTPublication(topic: "a/b", payload: [0, 255], isRetained: true, expirySeconds: 30)
+    let publication = MQTTPublication(topic: "a/b", text: "\0\u{ff}", isRetained: true, expirySeconds: 30)
     for request in [MeetingRequest.order(publication), .leave(publication), .leave(nil)] {
       #expect(written(try read(MeetingRequest<MQTTPublication>.self, written(request))) == written(request))
     }
@@ -60,29 +65,27 @@ import Wire
     let message = XMPPConnection.Event.received(XMPPIncoming(kind: .message("hello"), from: "a@b/c", id: "1"))
     for frame in [
       written(message),
-      written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a/b", payload: [1, 2, 3])))),
+      written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a/b", text: "hello")))),
     ] {
       for end in 4..<frame.count {
-        var bytes = ByteReader(frame[4..<end])
-        #expect(throws: WireError.self) { _ = try XMPPConnection.Event(from: &bytes) }
+        #expect(throws: WireError.self) { _ = try XMPPConnection.Event(frame: frame[4..<end]) }
       }
       for _ in 0..<2000 {
         var changed = Array(frame[4...])
         changed[Int.random(in: 0..<changed.count, using: &random)] = .random(in: 0...255, using: &random)
-        var (one, other) = (ByteReader(changed), ByteReader(changed))
-        _ = try? XMPPConnection.Event(from: &one)
-        _ = try? MQTTConnection.Event(from: &other)
+        _ = try? XMPPConnection.Event(frame: changed[...])
+        _ = try? MQTTConnection.Event(frame: changed[...])
       }
     }
     let long = XMPPIncoming(kind: .presence(String(repeating: "x", count: 1025)), from: "a@b/c", id: "1")
     #expect(throws: WireError.self) {
       try read(XMPPConnection.Event.self, written(XMPPConnection.Event.received(long)))
     }
-    let payload = [UInt8](repeating: 0, count: MQTTMessage.maximumBytes + 1)
+    let text = String(repeating: "x", count: MQTTMessage.maximumBytes + 1)
     #expect(throws: WireError.self) {
       try read(
         MQTTConnection.Event.self,
-        written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a", payload: payload)))))
+        written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a", text: text)))))
     }
     var reader = MeetingFrameReader()
     reader.add([0, 8, 0, 1])

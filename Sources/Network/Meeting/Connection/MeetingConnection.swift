@@ -3,7 +3,7 @@ internal import NIOCore
 
 /// One connection to a server, from the event loop's side. A process of its own serves it, because libraries in C read what
 /// the server sends, and a thread of ours speaks with that process. Confined to the event loop.
-final class MeetingConnection<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming> {
+final class MeetingConnection<Order: Codable & Sendable, Incoming: MeetingIncoming> {
   typealias Mailbox = MeetingMailbox<Order, Incoming>
   typealias Event = MeetingEvent<Incoming>
 

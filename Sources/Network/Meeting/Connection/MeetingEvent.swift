@@ -2,13 +2,15 @@ internal import Signaling
 internal import Wire
 
 /// What came over a connection that is open.
-protocol MeetingIncoming: MeetingCoded, Sendable {
+protocol MeetingIncoming: Codable, Sendable {
   /// Others follow in any case: it may be lost when there are too many.
   var isMessage: Bool { get }
+  /// With words of others as they can be shown. Throws if it is longer than anything of ours.
+  func checked() throws(WireError) -> Self
 }
 
 /// What a connection tells the event loop.
-enum MeetingEvent<Incoming: MeetingIncoming>: Sendable {
+enum MeetingEvent<Incoming: MeetingIncoming>: Codable, Sendable {
   /// The server has accepted us, and what we subscribed to.
   case open
   case received(Incoming)
@@ -28,29 +30,13 @@ enum MeetingEvent<Incoming: MeetingIncoming>: Sendable {
   }
 }
 
-extension MeetingEvent: MeetingCoded {
-  func write(to writer: inout ByteWriter) {
-    switch self {
-    case .open:
-      writer.write(UInt8(1))
-    case .received(let incoming):
-      writer.write(UInt8(2))
-      incoming.write(to: &writer)
-    case .closed(let reason):
-      writer.write(UInt8(3))
-      writer.write(text: reason)
-    case .left:
-      writer.write(UInt8(4))
-    }
-  }
-
-  init(from reader: inout ByteReader) throws(WireError) {
-    switch try reader.readUInt8() {
-    case 1: self = .open
-    case 2: self = .received(try Incoming(from: &reader))
-    case 3: self = .closed(try reader.readText().printable())
-    case 4: self = .left
-    default: throw .malformed("no such event")
+extension MeetingEvent {
+  /// From the connection's process, which a server may have taken over.
+  init(frame: ArraySlice<UInt8>) throws(WireError) {
+    switch try MeetingFrame.value(Self.self, in: frame) {
+    case .received(let incoming): self = .received(try incoming.checked())
+    case .closed(let reason): self = .closed(reason.printable())
+    case let event: self = event
     }
   }
 }

@@ -33,11 +33,9 @@ final class MQTTHost: MeetingHostTransport {
 
   func connect(report: @escaping (MeetingHostMachine.Input) -> Void) {
     isAnnounced = false
-    guard let server = BrokerURL(place.url) else { return report(.lost("\(place.url) is not \(BrokerURL.allowed)")) }
-    var settings = MQTTSettings(
-      place, server: server, client: "cradle-\(child)", keepalive: Self.keepalive,
-      subscriptions: [MQTTSubscription(topic: topics.inbox, wantsRetained: false)])
-    settings.will = topics.presence
+    let settings = MQTTSettings(
+      place: place, client: "cradle-\(child)", keepalive: Self.keepalive,
+      subscriptions: [MQTTSubscription(topic: topics.inbox, wantsRetained: false)], will: topics.presence)
     connection = MQTTConnection(settings, program: program, eventLoop: loop) { [weak self] event in
       if let input = self?.input(event) { report(input) }
     }
@@ -58,7 +56,7 @@ final class MQTTHost: MeetingHostTransport {
     isAnnounced = true
     connection?.order(
       MQTTPublication(
-        topic: topics.presence, payload: Array(presence.utf8), isRetained: true, expirySeconds: Self.presenceExpiry))
+        topic: topics.presence, text: presence, isRetained: true, expirySeconds: Self.presenceExpiry))
   }
 
   /// What is sent over a connection that is dead ends it soon: the presence that is there already does.
@@ -75,15 +73,14 @@ final class MQTTHost: MeetingHostTransport {
 
   /// One that is connecting is not abandoned: it may be about to say our name, and would push out whoever comes next with it.
   func leave(then done: @escaping () -> Void) {
-    let farewell = MQTTPublication(topic: topics.presence, payload: [], isRetained: true)
+    let farewell = MQTTPublication(topic: topics.presence, text: "", isRetained: true)
     connection?.leave(isAnnounced ? farewell : nil, then: done)
   }
 
   private func tell(_ client: String, _ reply: RoomReply) {
     guard MeetingTopics.isClient(client) else { return }
     connection?.order(
-      MQTTPublication(
-        topic: topics.outbox(client), payload: Array(RoomMessages.text(reply).utf8), expirySeconds: Self.expiry))
+      MQTTPublication(topic: topics.outbox(client), text: RoomMessages.text(reply), expirySeconds: Self.expiry))
   }
 
   private func input(_ event: MQTTConnection.Event) -> MeetingHostMachine.Input? {
@@ -100,8 +97,8 @@ final class MQTTHost: MeetingHostTransport {
 
   /// Anybody with a password of the broker may have sent it.
   private func delivery(_ message: MQTTMessage) -> RoomDelivery? {
-    guard message.topic == topics.inbox, case .admitted = bucket.admit(now: .ofEventLoop), let text = message.text,
-      case .message(let delivery)? = try? RoomMessages.reply(text), MeetingTopics.isClient(delivery.from)
+    guard message.topic == topics.inbox, case .admitted = bucket.admit(now: .ofEventLoop),
+      case .message(let delivery)? = try? RoomMessages.reply(message.text), MeetingTopics.isClient(delivery.from)
     else { return nil }
     return delivery
   }

@@ -26,11 +26,8 @@ final class MQTTLink: MeetingLinkTransport {
   }
 
   func connect(report: @escaping (MeetingLinkMachine.Input) -> Void) {
-    guard let server = BrokerURL(place.url), MeetingTopics.isClient(client) else {
-      return report(.lost("\(place.url) is not \(BrokerURL.allowed)"))
-    }
     let settings = MQTTSettings(
-      place, server: server, client: client, keepalive: Self.keepalive,
+      place: place, client: client, keepalive: Self.keepalive,
       subscriptions: [
         MQTTSubscription(topic: topics.presence, wantsRetained: true),
         MQTTSubscription(topic: topics.outbox(client), wantsRetained: false),
@@ -46,7 +43,7 @@ final class MQTTLink: MeetingLinkTransport {
   func send(_ request: RoomRequest) {
     guard case .send(child, let message) = request else { return }
     let text = RoomMessages.text(.message(RoomDelivery(from: client, message: message)))
-    connection?.order(MQTTPublication(topic: topics.inbox, payload: Array(text.utf8), expirySeconds: Self.expiry))
+    connection?.order(MQTTPublication(topic: topics.inbox, text: text, expirySeconds: Self.expiry))
   }
 
   func drop() { connection?.abandon() }
@@ -66,11 +63,11 @@ final class MQTTLink: MeetingLinkTransport {
 
   private func input(_ message: MQTTMessage) -> MeetingLinkMachine.Input? {
     if message.topic == topics.presence {
-      let text = message.payload.count <= Presence.maximumBytes ? message.text : nil
       // What cannot be a presence changes nothing.
-      return text != nil || message.payload.isEmpty ? .presence(text) : nil
+      guard message.text.utf8.count <= Presence.maximumBytes else { return nil }
+      return .presence(message.text.isEmpty ? nil : message.text)
     }
-    guard message.topic == topics.outbox(client), let text = message.text, let reply = try? RoomMessages.reply(text)
+    guard message.topic == topics.outbox(client), let reply = try? RoomMessages.reply(message.text)
     else { return nil }
     switch reply {
     case .message(let delivery): return delivery.from == child ? .reply(reply) : nil

@@ -1,7 +1,7 @@
 public import Signaling
 
 /// A broker of MQTT 5 or 3.1.1. It needs nothing of ours: presence and messages are ordinary messages.
-public struct MQTTPlace: Hashable, Sendable {
+public struct MQTTPlace: Codable, Hashable, Sendable {
   /// `mqtt://HOST[:1883]` or `mqtts://HOST[:8883]` (`BrokerURL`).
   public var url: String
   public var username: String?

@@ -46,9 +46,12 @@ struct MQTTService: Sendable {
   }
 
   private func connect(_ version: MQTTVersion) throws(MQTTProblem) {
+    guard let server = BrokerURL(settings.place.url) else {
+      throw .lost("\(settings.place.url) is not \(BrokerURL.allowed)")
+    }
     let patience = ContinuousClock.now + Self.limit
-    var client = try MosquittoClient.make(settings, version: version)
-    try client.connect(to: settings.server, keepalive: settings.keepalive, from: nil)
+    var client = try MosquittoClient.make(settings, isEncrypted: server.isEncrypted, version: version)
+    try client.connect(to: server, keepalive: settings.keepalive, from: nil)
     let family = Self.family(client.descriptor)
     do throws(MQTTProblem) {
       try reach(client, until: min(patience, .now + Self.familyLimit))
@@ -56,10 +59,10 @@ struct MQTTService: Sendable {
       // Many networks have an IPv6 that leads nowhere, and many names two addresses of which one has no broker.
       if case .abandoned = error { throw error }
       let first = error
-      client = try MosquittoClient.make(settings, version: version)
+      client = try MosquittoClient.make(settings, isEncrypted: server.isEncrypted, version: version)
       do throws(MQTTProblem) {
         try client.connect(
-          to: settings.server, keepalive: settings.keepalive, from: family == AF_INET6 ? "0.0.0.0" : "::")
+          to: server, keepalive: settings.keepalive, from: family == AF_INET6 ? "0.0.0.0" : "::")
       } catch {
         // There is none.
         throw first
@@ -236,7 +239,7 @@ extension MQTTService {
     case .message(let message, let isRetained):
       let isWanted = settings.subscriptions.contains { $0.topic == message.topic && ($0.wantsRetained || !isRetained) }
       if isWanted { post(.received(.message(message))) }
-    case .tooLong: break
+    case .unusable: break
     case .acknowledged(let number, let reason):
       if number == progress.farewell { progress.farewell = nil }
       guard let topic = progress.unacknowledged.removeValue(forKey: number) else { return }

@@ -1,14 +1,11 @@
 internal import CMosquitto
 internal import NIOCore
 internal import Signaling
+internal import Wire
 
 /// One connection to a broker. It asks for a clean session: what was meant for an earlier one is of no use.
-struct MQTTSettings: Sendable {
-  var server: BrokerURL
-  /// A PEM file; nil: the machine's own.
-  var authorities: String?
-  var username: String?
-  var password: String?
+struct MQTTSettings: Codable, Sendable {
+  var place: MQTTPlace
   /// The client identifier: another connection with the same one takes this one's place.
   var client: String
   /// In seconds. The broker gives a client up after one and a half (MQTT 5 section 3.1.2.10).
@@ -16,20 +13,10 @@ struct MQTTSettings: Sendable {
   var subscriptions: [MQTTSubscription]
   /// A topic whose retained message the broker deletes when the connection ends without a goodbye.
   var will: String?
-
-  init(_ place: MQTTPlace, server: BrokerURL, client: String, keepalive: Int32, subscriptions: [MQTTSubscription]) {
-    self.server = server
-    self.client = client
-    self.keepalive = keepalive
-    self.subscriptions = subscriptions
-    authorities = place.authorities
-    username = place.username
-    password = place.password
-  }
 }
 
 /// With quality of service 1.
-struct MQTTSubscription: Sendable {
+struct MQTTSubscription: Codable, Sendable {
   var topic: String
   /// The message that the broker has kept for whoever comes. What anybody may leave there is of no use else, and comes again
   /// with every connection.
@@ -45,25 +32,22 @@ enum MQTTVersion: CaseIterable, Sendable {
   var number: Int32 { self == .five ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311 }
 }
 
-struct MQTTMessage: Sendable {
+struct MQTTMessage: Codable, Sendable {
   var topic: String
-  var payload: [UInt8]
+  var text: String
 
   /// Longer ones are left out.
   static let maximumBytes = 64 * 1024
   private static let longestTopic = 1024
 
-  var isOfOurLength: Bool { payload.count <= Self.maximumBytes && topic.utf8.count <= Self.longestTopic }
-
-  /// Nil if it is not UTF-8, or is empty.
-  var text: String? { payload.isEmpty ? nil : String(validating: payload, as: UTF8.self) }
+  var isOfOurLength: Bool { text.utf8.count <= Self.maximumBytes && topic.utf8.count <= Self.longestTopic }
 }
 
 /// With quality of service 1.
-struct MQTTPublication: Sendable {
+struct MQTTPublication: Codable, Sendable {
   var topic: String
   /// An empty retained one deletes what is retained.
-  var payload: [UInt8]
+  var text: String
   var isRetained = false
   /// The broker forgets what it could not deliver within this time; nil: never. MQTT 5 only.
   var expirySeconds: UInt32?
@@ -75,6 +59,15 @@ enum MQTTIncoming: MeetingIncoming {
   case published(topic: String, refusal: String?)
 
   var isMessage: Bool { if case .message = self { true } else { false } }
+
+  func checked() throws(WireError) -> MQTTIncoming {
+    switch self {
+    case .message(let message):
+      guard message.isOfOurLength else { throw .malformed("a message is too long") }
+      return self
+    case .published(let topic, let refusal): return .published(topic: topic, refusal: refusal?.printable())
+    }
+  }
 }
 
 typealias MQTTConnection = MeetingConnection<MQTTPublication, MQTTIncoming>

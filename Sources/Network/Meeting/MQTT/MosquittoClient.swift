@@ -15,26 +15,28 @@ struct MosquittoClient: ~Copyable {
     self.record = record
   }
 
-  static func make(_ settings: MQTTSettings, version: MQTTVersion) throws(MQTTProblem) -> MosquittoClient {
+  static func make(
+    _ settings: MQTTSettings, isEncrypted: Bool, version: MQTTVersion
+  ) throws(MQTTProblem) -> MosquittoClient {
     let record = MosquittoRecord()
     guard library == MOSQ_ERR_SUCCESS.code,
       let handle = mosquitto_new(settings.client, true, Unmanaged.passUnretained(record).toOpaque())
     else { throw MQTTWords.failure(MOSQ_ERR_NOMEM.code) }
     let client = MosquittoClient(handle: handle, record: record)
-    try client.prepare(settings, version)
+    try client.prepare(settings, isEncrypted: isEncrypted, version)
     return client
   }
 
-  private func prepare(_ settings: MQTTSettings, _ version: MQTTVersion) throws(MQTTProblem) {
+  private func prepare(_ settings: MQTTSettings, isEncrypted: Bool, _ version: MQTTVersion) throws(MQTTProblem) {
     MosquittoRecord.listen(to: handle)
     try check(mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, version.number))
     try check(mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1))
-    if let username = settings.username {
-      try check(mosquitto_username_pw_set(handle, username, settings.password))
+    if let username = settings.place.username {
+      try check(mosquitto_username_pw_set(handle, username, settings.place.password))
     }
     if let will = settings.will { try check(mosquitto_will_set(handle, will, 0, nil, 1, true)) }
-    guard settings.server.isEncrypted else { return }
-    if let authorities = settings.authorities {
+    guard isEncrypted else { return }
+    if let authorities = settings.place.authorities {
       // Reads the file.
       let result = mosquitto_tls_set(handle, authorities, nil, nil, nil, nil)
       guard result == MOSQ_ERR_SUCCESS.code else { throw .lost("\(authorities) cannot be read") }
@@ -109,7 +111,8 @@ struct MosquittoClient: ~Copyable {
       try check(mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_MESSAGE_EXPIRY_INTERVAL.rawValue), expiry))
     }
     var number: Int32 = 0
-    let result = publication.payload.withUnsafeBytes { bytes in
+    var text = publication.text
+    let result = text.withUTF8 { bytes in
       mosquitto_publish_v5(
         handle, &number, publication.topic, Int32(bytes.count), bytes.baseAddress, 1, publication.isRetained,
         properties)

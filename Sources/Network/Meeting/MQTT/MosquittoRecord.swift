@@ -8,8 +8,8 @@ final class MosquittoRecord {
     /// SUBACK: what has become of each topic.
     case subscribed([Int32])
     case message(MQTTMessage, isRetained: Bool)
-    /// A message that cannot be for us.
-    case tooLong
+    /// A message that cannot be for us: too long, or not UTF-8.
+    case unusable
     /// PUBACK, with its reason code (5) or 0.
     case acknowledged(Int32, reason: Int32)
     /// The broker has closed the connection; its reason code (5) if it told one.
@@ -56,16 +56,16 @@ final class MosquittoRecord {
       guard let message = message?.pointee, let topic = message.topic else { return }
       let count = Int(message.payloadlen)
       guard (0...MQTTMessage.maximumBytes).contains(count) else {
-        MosquittoRecord.of(record)?.add(.tooLong)
+        MosquittoRecord.of(record)?.add(.unusable)
         return
       }
-      var payload: [UInt8] = []
-      if count > 0 {
-        guard let bytes = message.payload else { return }
-        payload = Array(UnsafeRawBufferPointer(start: bytes, count: count))
+      let text = String(validating: UnsafeRawBufferPointer(start: message.payload, count: count), as: UTF8.self)
+      let read = text.map { MQTTMessage(topic: String(cString: topic), text: $0) }
+      if let read, read.isOfOurLength {
+        MosquittoRecord.of(record)?.add(.message(read, isRetained: message.retain))
+      } else {
+        MosquittoRecord.of(record)?.add(.unusable)
       }
-      let read = MQTTMessage(topic: String(cString: topic), payload: payload)
-      MosquittoRecord.of(record)?.add(read.isOfOurLength ? .message(read, isRetained: message.retain) : .tooLong)
     }
     mosquitto_log_callback_set(handle) { _, record, level, text in
       guard level == MOSQ_LOG_ERR, let text else { return }

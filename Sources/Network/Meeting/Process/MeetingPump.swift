@@ -3,7 +3,7 @@ internal import Linux
 internal import Wire
 
 /// The thread beside the process of one connection: hands orders to it and takes what it reports, all of which may be lies.
-struct MeetingPump<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming>: Sendable {
+struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendable {
   typealias Event = MeetingEvent<Incoming>
 
   let program: MeetingProgram
@@ -34,14 +34,14 @@ struct MeetingPump<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming>: S
 
   /// - Returns: the last event; nil: nobody wants to know any more.
   private func serve(_ process: borrowing MeetingProcess) -> Event? {
-    var waiting = MeetingFrame.bytes { errand.write(to: &$0) }[...]
+    var waiting = MeetingFrame.bytes(errand)[...]
     var reader = MeetingFrameReader()
     var silentSince = SuspendingClock.now
     var leavingSince: SuspendingClock.Instant?
     while true {
       let (orders, ending) = mailbox.takeOrders()
       for order in orders where waiting.count < Self.mostWaiting {
-        waiting += MeetingFrame.bytes { MeetingRequest.order(order).write(to: &$0) }
+        waiting += MeetingFrame.bytes(MeetingRequest.order(order))
       }
       switch ending {
       case .none: break
@@ -49,7 +49,7 @@ struct MeetingPump<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming>: S
       case .leave(let farewell):
         if leavingSince == nil {
           leavingSince = .now
-          waiting += MeetingFrame.bytes { MeetingRequest.leave(farewell).write(to: &$0) }
+          waiting += MeetingFrame.bytes(MeetingRequest.leave(farewell))
         }
       }
       guard Self.send(&waiting, to: process.descriptor) else {
@@ -62,9 +62,7 @@ struct MeetingPump<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming>: S
         reader.add(buffer[..<count])
         do throws(WireError) {
           for frame in try reader.frames() where !frame.isEmpty {
-            var bytes = ByteReader(frame)
-            let event = try Event(from: &bytes)
-            try bytes.end()
+            let event = try Event(frame: frame)
             if event.isLast { return event }
             post(event)
           }

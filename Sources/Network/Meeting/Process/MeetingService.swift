@@ -37,8 +37,7 @@ public enum MeetingService {
       read(into: &reader)
       rest = try reader.frames()
     }
-    var bytes = ByteReader(rest.removeFirst())
-    return try MeetingErrand(from: &bytes)
+    return try MeetingFrame.value(in: rest.removeFirst())
   }
 
   /// Waits. The end of the socket ends the process.
@@ -52,7 +51,7 @@ public enum MeetingService {
     }
   }
 
-  private static func serve<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming>(
+  private static func serve<Order: Codable & Sendable, Incoming: MeetingIncoming>(
     _ reader: MeetingFrameReader, _ frames: [ArraySlice<UInt8>],
     run: (_ mailbox: MeetingMailbox<Order, Incoming>, _ announce: @escaping @Sendable () -> Void) -> Void
   ) {
@@ -61,8 +60,7 @@ public enum MeetingService {
       var (reader, frames) = (reader, frames)
       while true {
         for frame in frames {
-          var bytes = ByteReader(frame)
-          switch try? MeetingRequest<Order>(from: &bytes) {
+          switch try? MeetingFrame.value(MeetingRequest<Order>.self, in: frame) {
           case .order(let order): mailbox.order(order)
           case .leave(let farewell): mailbox.end(.leave(farewell))
           case nil: end()
@@ -76,9 +74,7 @@ public enum MeetingService {
     withExtendedLifetime(orders) {
       run(mailbox) {
         let events = mailbox.takeEvents()
-        write(
-          events.isEmpty
-            ? MeetingFrame.signOfLife : events.flatMap { event in MeetingFrame.bytes { event.write(to: &$0) } })
+        write(events.isEmpty ? MeetingFrame.signOfLife : events.flatMap { MeetingFrame.bytes($0) })
       }
     }
   }

@@ -1,7 +1,7 @@
 public import Signaling
 
 /// An XMPP server: the child has an account, and parents have one or use the child's.
-public struct XMPPPlace: Hashable, Sendable {
+public struct XMPPPlace: Codable, Hashable, Sendable {
   /// Whose end this is.
   public var account: AccountAddress
   public var password: String

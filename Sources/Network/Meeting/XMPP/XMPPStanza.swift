@@ -1,15 +1,10 @@
 internal import Wire
 
 /// What we send, as XML. interfaces/wire.md, "Meeting places".
-package struct XMPPStanza: Hashable, Sendable {
+package struct XMPPStanza: Codable, Hashable, Sendable {
   package let xml: String
 
   static let namespace = "urn:cradle:meeting:1"
-
-  /// From the process that has made it.
-  init(from reader: inout ByteReader) throws(WireError) {
-    xml = try reader.readText()
-  }
 
   private init(_ xml: String) {
     self.xml = xml
@@ -75,8 +70,8 @@ package struct XMPPStanza: Hashable, Sendable {
 }
 
 /// What we receive, as far as we want to know.
-package struct XMPPIncoming: Sendable {
-  package enum Kind: Sendable {
+package struct XMPPIncoming: MeetingIncoming {
+  package enum Kind: Codable, Sendable {
     /// A message in a room.
     case message(String)
     case refusal(String)
@@ -110,5 +105,12 @@ package struct XMPPIncoming: Sendable {
     case .presence(let statement), .answer(let statement): (statement ?? "").utf8.count <= Self.longestStatement
     case .question, .bounced, .unknown: true
     }
+  }
+
+  var isMessage: Bool { true }
+
+  func checked() throws(WireError) -> XMPPIncoming {
+    guard isOfOurLength else { throw .malformed("a stanza is too long") }
+    return self
   }
 }

@@ -1,5 +1,5 @@
 /// The address of an account at an XMPP server, `USER@SERVER`: a bare JID (RFC 7622) of ASCII characters.
-public struct AccountAddress: Hashable, Sendable, CustomStringConvertible {
+public struct AccountAddress: RawRepresentable, Codable, Hashable, Sendable, CustomStringConvertible {
   /// In lower case.
   public var user: String
   /// A name in lower case.
@@ -23,7 +23,11 @@ public struct AccountAddress: Hashable, Sendable, CustomStringConvertible {
     server = parts[1].lowercased()
   }
 
-  public var description: String { "\(user)@\(server)" }
+  public init?(rawValue: String) { self.init(rawValue) }
+
+  public var rawValue: String { "\(user)@\(server)" }
+
+  public var description: String { rawValue }
 
   /// A full JID.
   public func at(_ resource: String) -> String { "\(self)/\(resource)" }
