@@ -15,6 +15,8 @@ public final class MeetingHost {
   private let loop: any EventLoop
   private var machine: MeetingHostMachine
   private var presence = ""
+  /// The addresses that this machine had last.
+  private var addresses = Set(LocalAddresses.current(includingLoopback: true))
   private lazy var timer = DeadlineTimer(on: loop, now: { .ofEventLoop }) { [weak self] in
     self?.perform { $0.handleTimeout(now: $1) }
   }
@@ -63,7 +65,8 @@ public final class MeetingHost {
   ///
   /// - Parameter own: the addresses that this machine has now.
   public func addressesChanged(_ own: Set<IPAddress>) {
-    let isGone = transport.isGone(own)
+    let isGone = transport.isGone(own) ?? !addresses.isSubset(of: own)
+    addresses = own
     later { $0.addressesChanged(isGone: isGone, isOffline: own.isEmpty, now: $1) }
   }
 
@@ -93,7 +96,8 @@ public final class MeetingHost {
       case .connect:
         transport.connect { [weak self] input in self?.perform { $0.receive(input, now: $1) } }
       case .announce: transport.send(.announce(presence: presence))
-      case .verify(let limit): transport.verify(within: .nanoseconds(limit.nanoseconds))
+      case .verify(let limit):
+        if !transport.verify(within: .nanoseconds(limit.nanoseconds)) { transport.send(.announce(presence: presence)) }
       case .drop: transport.drop()
       case .event(let event): onEvent(event)
       }
@@ -109,12 +113,20 @@ protocol MeetingHostTransport: AnyObject {
   /// `announce` once it is connected, and again for each newer presence. The rest once it is present; what the server has no use
   /// for is left out.
   func send(_ request: RoomRequest)
-  func verify(within limit: TimeAmount)
-  /// Whether the connection is from an address that this machine has no more.
-  func isGone(_ own: Set<IPAddress>) -> Bool
+  /// Ends the connection unless something comes within `limit`. False: that cannot be asked for. The presence is sent again then:
+  /// what is sent over a connection that is dead ends it soon.
+  func verify(within limit: TimeAmount) -> Bool
+  /// Whether the connection is from an address that this machine has no more; nil where its own is not known.
+  func isGone(_ own: Set<IPAddress>) -> Bool?
   func drop()
   /// Says goodbye. `done` is called on the event loop, never from within this call.
   func leave(then done: @escaping () -> Void)
+}
+
+/// Of a connection that a process of its own serves.
+extension MeetingHostTransport {
+  func verify(within limit: TimeAmount) -> Bool { false }
+  func isGone(_ own: Set<IPAddress>) -> Bool? { nil }
 }
 
 extension Instant {

@@ -1,5 +1,7 @@
+internal import Glibc
 internal import Linux
 internal import Synchronization
+internal import Wire
 
 /// Between the event loop and the thread of one connection. Bounded both ways: what is too much is lost, as messages at a
 /// meeting place may be.
@@ -25,7 +27,7 @@ final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable
   }
 
   /// Wakes the thread.
-  let wake = EventDescriptor()
+  private let wake = EventDescriptor()
   private let state = Mutex(State())
 
   private static var most: Int { 256 }
@@ -67,6 +69,20 @@ final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable
       defer { state.orders = [] }
       return (state.orders, state.ending)
     }
+  }
+
+  /// Until the descriptor is ready, an order comes or the time is over.
+  ///
+  /// - Parameter descriptor: negative: only orders are waited for.
+  /// - Returns: what the descriptor is ready for.
+  func wait(_ descriptor: Int32, for events: Int16, until end: ContinuousClock.Instant) -> Int16 {
+    var entries = [
+      pollfd(fd: descriptor, events: events, revents: 0),
+      pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)
+    poll(&entries, 2, Int32(clamping: Int(saturating: milliseconds.rounded(.up))))
+    return entries[0].revents
   }
 
   /// Does `body` while the event loop is there: it ends after it has said that it wants to know nothing more.

@@ -12,8 +12,6 @@ final class MQTTHost: MeetingHostTransport {
   private var connection: MQTTConnection?
   /// The presence has been announced, so it has to be deleted.
   private var isAnnounced = false
-  private var presence = ""
-  private var addresses = AddressMemory()
   private var bucket = TokenBucket.ofOneConnection
 
   /// In seconds. A pair of pings in two minutes, as at a `cradle-rendezvous`. The broker gives us up after three.
@@ -52,19 +50,11 @@ final class MQTTHost: MeetingHostTransport {
   }
 
   private func announce(_ presence: String) {
-    self.presence = presence
     isAnnounced = true
     connection?.order(
       MQTTPublication(
         topic: topics.presence, text: presence, isRetained: true, expirySeconds: Self.presenceExpiry))
   }
-
-  /// What is sent over a connection that is dead ends it soon: the presence that is there already does.
-  func verify(within limit: TimeAmount) {
-    announce(presence)
-  }
-
-  func isGone(_ own: Set<IPAddress>) -> Bool { addresses.loses(own) }
 
   func drop() {
     connection?.abandon()

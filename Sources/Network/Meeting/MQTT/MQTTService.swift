@@ -96,7 +96,7 @@ struct MQTTService: Sendable {
   private func reach(_ client: borrowing MosquittoClient, until patience: ContinuousClock.Instant) throws(MQTTProblem) {
     while true {
       if case .none = mailbox.takeOrders().ending {} else { throw .abandoned }
-      let ready = wait(client.descriptor, for: Int16(POLLOUT), until: patience)
+      let ready = mailbox.wait(client.descriptor, for: Int16(POLLOUT), until: patience)
       if ready != 0 { break }
       if ContinuousClock.now >= patience { throw .lost(MQTTWords.silent) }
     }
@@ -104,17 +104,6 @@ struct MQTTService: Sendable {
     var size = socklen_t(MemoryLayout<Int32>.size)
     getsockopt(client.descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
     if error != 0 { throw MQTTWords.system(error) }
-  }
-
-  /// Until the socket is ready, an order comes or the time is over.
-  private func wait(_ descriptor: Int32, for events: Int16, until end: ContinuousClock.Instant) -> Int16 {
-    var entries = [
-      pollfd(fd: descriptor, events: events, revents: 0),
-      pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
-    ]
-    let milliseconds = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)
-    poll(&entries, 2, Int32(clamping: Int(saturating: milliseconds.rounded(.up))))
-    return entries[0].revents
   }
 }
 
@@ -178,12 +167,11 @@ extension MQTTService {
     _ progress: inout Progress
   ) throws(MQTTProblem) {
     guard isReading else {
-      // Only orders are waited for, which wake in any case.
-      _ = wait(-1, for: 0, until: end)
+      _ = mailbox.wait(-1, for: 0, until: end)
       return try client.work(canRead: false, canWrite: client.wantsToWrite)
     }
     let writing = client.wantsToWrite ? Int16(POLLOUT) : 0
-    let ready = wait(client.descriptor, for: Int16(POLLIN) | Self.hangup | writing, until: end)
+    let ready = mailbox.wait(client.descriptor, for: Int16(POLLIN) | Self.hangup | writing, until: end)
     let isOver = ready & (Self.hangup | Int16(POLLHUP | POLLERR)) != 0
     do throws(MQTTProblem) {
       try client.work(canRead: ready & Int16(POLLIN) != 0 || isOver, canWrite: ready & Int16(POLLOUT) != 0)

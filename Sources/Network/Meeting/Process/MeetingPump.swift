@@ -74,7 +74,10 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
       } else {
         if let leavingSince, SuspendingClock.now - leavingSince > Self.farewellPatience { return .left }
         if SuspendingClock.now - silentSince > Self.patience { return .closed("its connection process hangs") }
-        wait(process.descriptor, isWriting: !waiting.isEmpty, isLeaving: leavingSince != nil)
+        // How exactly patience is measured.
+        let pause: Duration = leavingSince == nil ? .seconds(20) : .milliseconds(200)
+        let events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
+        _ = mailbox.wait(process.descriptor, for: events, until: .now + pause)
       }
     }
   }
@@ -90,14 +93,5 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
     }
     waiting = []
     return true
-  }
-
-  private func wait(_ descriptor: Int32, isWriting: Bool, isLeaving: Bool) {
-    var entries = [
-      pollfd(fd: descriptor, events: Int16(POLLIN) | (isWriting ? Int16(POLLOUT) : 0), revents: 0),
-      pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
-    ]
-    // How exactly patience is measured.
-    poll(&entries, 2, isLeaving ? 200 : 20_000)
   }
 }

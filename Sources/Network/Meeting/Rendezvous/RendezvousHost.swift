@@ -65,11 +65,12 @@ final class RendezvousHost: MeetingHostTransport {
     }
   }
 
-  func verify(within limit: TimeAmount) {
+  func verify(within limit: TimeAmount) -> Bool {
     state.socket?.verify(within: limit)
+    return true
   }
 
-  func isGone(_ own: Set<IPAddress>) -> Bool {
+  func isGone(_ own: Set<IPAddress>) -> Bool? {
     if case .connecting = state { return true }
     return state.socket?.localAddress.map { !own.contains($0.ip) } ?? false
   }

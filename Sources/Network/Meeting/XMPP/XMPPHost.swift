@@ -12,7 +12,6 @@ final class XMPPHost: MeetingHostTransport {
   private var report: (MeetingHostMachine.Input) -> Void = { _ in }
   private var isOpen = false
   private var presence = ""
-  private var addresses = AddressMemory()
   /// Full JIDs that have asked for the presence, the latest last: they are sent a newer one.
   private var watchers: [String] = []
   private var bucket = TokenBucket.ofOneConnection
@@ -51,13 +50,6 @@ final class XMPPHost: MeetingHostTransport {
     self.presence = presence
     for watcher in watchers { connection?.order(.presence(presence, of: child, to: watcher)) }
   }
-
-  /// What is sent over a connection that is dead ends it soon: the presence that is there already does.
-  func verify(within limit: TimeAmount) {
-    announce(presence)
-  }
-
-  func isGone(_ own: Set<IPAddress>) -> Bool { addresses.loses(own) }
 
   func drop() {
     connection?.abandon()

@@ -121,15 +121,9 @@ struct XMPPService: Sendable {
     if case .admitted = refusals.admit(now: .ofEventLoop) { client.send(.refusal(of: incoming)) }
   }
 
-  /// Until the socket is ready, an order comes or the time is over.
   private func wait(_ client: borrowing StropheClient, isReading: Bool, until end: ContinuousClock.Instant) {
     let events = client.isConnecting ? Int16(POLLOUT) : Int16(POLLIN) | (client.wantsToWrite ? Int16(POLLOUT) : 0)
-    var entries = [
-      pollfd(fd: isReading ? client.record.descriptor : -1, events: events, revents: 0),
-      pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
-    ]
-    let milliseconds = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)
-    poll(&entries, 2, Int32(clamping: Int(saturating: milliseconds.rounded(.up))))
+    _ = mailbox.wait(isReading ? client.record.descriptor : -1, for: events, until: end)
   }
 
   private static func reason(
