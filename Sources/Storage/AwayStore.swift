@@ -29,12 +29,12 @@ public struct AwayStore: Sendable {
   }
 
   private var entries: [Entry]
-  private let store: JSONStore
+  private let store: JSONStore<Content>
 
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public init(file: AtomicFile) throws(StoreError) {
     store = JSONStore(file: file)
-    entries = try store.load(Content.self)?.children ?? []
+    entries = try store.load()?.children ?? []
   }
 
   /// What the child with this id named last; empty if it never has.

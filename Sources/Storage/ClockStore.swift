@@ -3,7 +3,7 @@ public import Pairing
 
 /// What is known of the date: `clock.json` in the state directory. interfaces/files.md, "Files".
 public struct ClockStore: Sendable {
-  private let store: JSONStore
+  private let store: JSONStore<Content>
 
   private struct Content: Codable {
     struct Jump: Codable {
@@ -24,7 +24,7 @@ public struct ClockStore: Sendable {
 
   /// The stored mark; nil if there is none yet. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public func load() throws(StoreError) -> TrustedClock.Mark? {
-    guard let content = try store.load(Content.self) else { return nil }
+    guard let content = try store.load() else { return nil }
     let latest = UnixTime(date: content.latest)
     let certain = content.certain.map(UnixTime.init(date:))
     if let jump = content.jump {

@@ -39,20 +39,26 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A JSON file with a version, replaced atomically. It is never overwritten unless it could be read.
-struct JSONStore: Sendable {
-  let file: AtomicFile
-  /// Of every store until now.
-  private static let version = 1
+public struct JSONStore<Content: Decodable>: Sendable {
+  /// Its `whenWritten` says when a change is on disk.
+  public let file: AtomicFile
 
+  /// Of every store until now.
+  private static var version: Int { 1 }
   /// Our stores have five levels.
-  private static let maximumDepth = 16
+  private static var maximumDepth: Int { 16 }
 
   private struct Header: Decodable {
     var version: Int
   }
 
-  /// The content; nil when there is no file yet.
-  func load<Content: Decodable>(_: Content.Type) throws(StoreError) -> Content? {
+  /// - Parameter file: not accessed yet.
+  public init(file: AtomicFile) {
+    self.file = file
+  }
+
+  /// The content; nil when there is no file yet. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
+  public func load() throws(StoreError) -> Content? {
     let bytes: [UInt8]?
     do throws(FileError) {
       bytes = try file.read()
@@ -79,11 +85,9 @@ struct JSONStore: Sendable {
 
   /// For what may be lost: a file that cannot be parsed is renamed to `….unreadable`, in place of an earlier one of that
   /// name. `trouble` says why.
-  func loadOrMoveAside<Content: Decodable>(
-    _: Content.Type
-  ) throws(FileError) -> (content: Content?, trouble: StoreError?) {
+  func loadOrMoveAside() throws(FileError) -> (content: Content?, trouble: StoreError?) {
     do throws(StoreError) {
-      return (try load(Content.self), nil)
+      return (try load(), nil)
     } catch {
       if case .file(let error) = error { throw error }
       guard rename(file.path, file.path + ".unreadable") == 0 else { throw .last("rename", file.path) }
@@ -108,10 +112,10 @@ struct JSONStore: Sendable {
     throw .damaged(path: file.path, offset: offset, reason: reason)
   }
 
-  /// Writes the content with its version.
+  /// Writes the content with its version. Throws `StoreError.file`; what is stored is kept then.
   ///
   /// - Parameter removes: as for `AtomicFile.replace`.
-  func save(_ content: some Encodable, removes: Bool = false) throws(StoreError) {
+  public func save(_ content: Content, removes: Bool = false) throws(StoreError) where Content: Encodable {
     guard var members = (try? JSON(encoding: content))?.object else {
       preconditionFailure("the content of a store is an object")
     }

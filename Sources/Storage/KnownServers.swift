@@ -16,7 +16,7 @@ public struct KnownServers: Sendable {
   public static let maximum = 256
 
   public private(set) var servers: [KnownServer]
-  private let store: JSONStore
+  private let store: JSONStore<Content>
 
   private struct Content: Codable {
     var servers: [KnownServer]
@@ -25,7 +25,7 @@ public struct KnownServers: Sendable {
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public init(file: AtomicFile) throws(StoreError) {
     store = JSONStore(file: file)
-    servers = try store.load(Content.self)?.servers ?? []
+    servers = try store.load()?.servers ?? []
   }
 
   /// SHA-256 of the key that `origin` had at the first connection; nil if there was none.

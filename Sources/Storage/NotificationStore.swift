@@ -5,7 +5,7 @@ public import Notifications
 ///
 /// Unlike the other stores, a damaged file does not keep the child from starting: it is moved aside.
 public struct NotificationStore: Sendable {
-  private let store: JSONStore
+  private let store: JSONStore<Content>
 
   private struct Content: Codable {
     var queue: [Notification]
@@ -22,7 +22,7 @@ public struct NotificationStore: Sendable {
   /// - Returns: the queue; `trouble` if it was renamed.
   /// - Throws: `FileError` if the file cannot be read or renamed. Do not call `save` in that case.
   public func load() throws(FileError) -> (queue: [Notification], trouble: StoreError?) {
-    let (content, trouble) = try store.loadOrMoveAside(Content.self)
+    let (content, trouble) = try store.loadOrMoveAside()
     return (content?.queue ?? [], trouble)
   }
 

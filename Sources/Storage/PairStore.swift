@@ -14,7 +14,7 @@ public struct PairStore: Sendable {
   public private(set) var book: PairBook
   /// Whether there are notes that are not on disk yet.
   public private(set) var hasUnsavedNotes = false
-  private let store: JSONStore
+  private let store: JSONStore<Content>
   /// Its `whenWritten` says when a change is on disk.
   public var file: AtomicFile { store.file }
 
@@ -25,7 +25,7 @@ public struct PairStore: Sendable {
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public init(file: AtomicFile, hashes: any Hashes) throws(StoreError) {
     store = JSONStore(file: file)
-    let records = try store.load(Content.self)?.pairs.map(\.record) ?? []
+    let records = try store.load()?.pairs.map(\.record) ?? []
     // The id is a digest of the key: if they differ, one of them has been changed.
     for (index, record) in records.enumerated()
     where record.id != IdentityKey.id(publicKeySPKI: record.publicKey, hashes: hashes) {

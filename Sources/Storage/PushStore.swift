@@ -26,7 +26,7 @@ public struct StoredSubscription: Hashable, Sendable {
 /// Like undelivered notifications, a damaged file does not keep the child from starting: it is moved aside. Browsers
 /// subscribe again when their page is opened.
 public struct PushStore: Sendable {
-  private let store: JSONStore
+  private let store: JSONStore<Content>
   /// Its `whenWritten` says when a change is on disk.
   public var file: AtomicFile { store.file }
 
@@ -57,7 +57,7 @@ public struct PushStore: Sendable {
   public func load(
     mayBePrivate: Bool, crypto: some WebPushCrypto
   ) throws(FileError) -> (subscriptions: [StoredSubscription], trouble: StoreError?) {
-    let (content, trouble) = try store.loadOrMoveAside(Content.self)
+    let (content, trouble) = try store.loadOrMoveAside()
     let subscriptions = (content?.subscriptions ?? []).compactMap { row -> StoredSubscription? in
       guard let endpoint = try? PushEndpoint(row.endpoint, mayBePrivate: mayBePrivate),
         let key = Base64URL.decode(row.p256dh), let secret = Base64URL.decode(row.auth),
@@ -74,7 +74,7 @@ public struct PushStore: Sendable {
   /// How many subscriptions have no contact of their own that exists on the Internet. Changes nothing; 0 for a file that
   /// cannot be read.
   public func countWithoutContact() -> Int {
-    guard let rows = try? store.load(Content.self)?.subscriptions else { return 0 }
+    guard let rows = try? store.load()?.subscriptions else { return 0 }
     return rows.count { row in row.contact.map { !VAPID.isReachable($0) } ?? true }
   }
 

@@ -44,7 +44,7 @@ public struct TokenStore: Sendable {
   public private(set) var tokens: [TokenRecord]
   /// Whether there are notes that are not on disk yet.
   public private(set) var hasUnsavedUses = false
-  private let store: JSONStore
+  private let store: JSONStore<Content>
   /// Its `whenWritten` says when a change is on disk.
   public var file: AtomicFile { store.file }
   private let hashes: any Hashes
@@ -57,7 +57,7 @@ public struct TokenStore: Sendable {
   public init(file: AtomicFile, hashes: any Hashes) throws(StoreError) {
     self.hashes = hashes
     store = JSONStore(file: file)
-    let content = try store.load(Content.self)
+    let content = try store.load()
     tokens = content?.tokens ?? []
     if let name = Self.firstDuplicate(tokens.map(\.name)) {
       throw .damaged(path: file.path, offset: nil, reason: "two tokens have the name “\(name)”")

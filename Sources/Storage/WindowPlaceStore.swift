@@ -28,7 +28,7 @@ public struct WindowMemory: Codable, Hashable, Sendable {
 /// `window-NAME.json` in the parent's state directory: a file for each child, because each is watched by a program of its
 /// own.
 public struct WindowMemoryStore: Sendable {
-  private let store: JSONStore
+  private let store: JSONStore<Content>
 
   private struct Content: Codable {
     var window: WindowMemory
@@ -41,7 +41,7 @@ public struct WindowMemoryStore: Sendable {
 
   /// What was saved last; nil at the first time.
   public func load() throws(StoreError) -> WindowMemory? {
-    try store.load(Content.self)?.window
+    try store.load()?.window
   }
 
   public func save(_ memory: WindowMemory) throws(StoreError) {

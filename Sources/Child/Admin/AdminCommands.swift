@@ -1,6 +1,5 @@
 internal import Control
 internal import FoundationEssentials
-internal import Logging
 internal import Messages
 internal import Monitoring
 internal import NIOCore
@@ -22,14 +21,13 @@ final class AdminCommands: @unchecked Sendable {
   private let servers: ServerBook
   private let certificate: ServerCertificate
   private let configurationFile: String?
-  private let logger: Logger
   /// What is wrong with the machine at this moment.
   lazy var conditions: () -> EventLoopFuture<[HealthLog.Condition]> = { [loop] in loop.makeSucceededFuture([]) }
 
   init(
     loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
     recording: RecordingService, meetings: MeetingBoard, servers: ServerBook, certificate: ServerCertificate,
-    configurationFile: String?, logger: Logger
+    configurationFile: String?
   ) {
     self.configurationFile = configurationFile
     self.loop = loop
@@ -41,7 +39,6 @@ final class AdminCommands: @unchecked Sendable {
     self.meetings = meetings
     self.servers = servers
     self.certificate = certificate
-    self.logger = logger
   }
 
   private lazy var router = makeRouter()

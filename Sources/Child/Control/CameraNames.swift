@@ -5,22 +5,22 @@ internal import Storage
 
 /// What viewers call the cameras. Confined to the event loop.
 final class CameraNames {
-  private let store: CameraNameStore
+  private let store: JSONStore<CameraTitles>
   private let loop: any EventLoop
+  private var stored = CameraTitles()
   /// By the camera's id.
-  private(set) var titles: [String: String]
+  var titles: [String: String] { stored.titles }
   /// A file that can't be read is not overwritten.
   private let isStorable: Bool
 
-  init(_ store: CameraNameStore, loop: any EventLoop, logger: Logger) {
+  init(_ store: JSONStore<CameraTitles>, loop: any EventLoop, logger: Logger) {
     self.store = store
     self.loop = loop
     do throws(StoreError) {
-      titles = try store.load()
+      if let earlier = try store.load() { stored = earlier }
       isStorable = true
     } catch {
       logger.warning("the cameras' names cannot be read", metadata: ["reason": "\(error)"])
-      titles = [:]
       isStorable = false
     }
   }
@@ -30,17 +30,17 @@ final class CameraNames {
     guard isStorable else {
       throw ControlError(.unavailable, "The camera cannot read its names; its log has the reason.")
     }
-    let before = titles
-    titles[id] = title
+    let before = stored
+    stored.titles[id] = title
     do throws(StoreError) {
-      try store.save(titles)
+      try store.save(stored)
     } catch {
-      titles = before
+      stored = before
       throw Self.notStored(error)
     }
     let bound = NIOLoopBound(self, eventLoop: loop)
     return store.file.written(on: loop).flatMapErrorThrowing { error in
-      bound.value.titles = before
+      bound.value.stored = before
       throw Self.notStored(error)
     }
   }

@@ -5,22 +5,21 @@ internal import Storage
 /// Keeps the last proofs over a restart. They are of no use to the child itself: a file that can't be read or written is
 /// said in the log, and nothing else.
 final class ProofKeeper {
-  private let store: ProofStore
+  private let store: JSONStore<Proofs>
   private let logger: Logger
   /// The last ones that are over.
-  private(set) var known: ProofStore.Proofs
+  private(set) var known = Proofs()
   /// A file that can't be read is not overwritten.
   private let isWritable: Bool
 
-  init(_ store: ProofStore, logger: Logger) {
+  init(_ store: JSONStore<Proofs>, logger: Logger) {
     self.store = store
     self.logger = logger
     do {
-      known = try store.load()
+      if let stored = try store.load() { known = stored }
       isWritable = true
     } catch {
       logger.warning("the last proofs of hearing are not known", metadata: ["because": "\(error)"])
-      known = ProofStore.Proofs()
       isWritable = false
     }
   }

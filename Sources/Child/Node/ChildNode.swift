@@ -142,8 +142,8 @@ public final class ChildNode: Sendable {
         in: files.directory, loop: loop, date: { clock.certain }, logger: logger),
       notifiers: notifiers, pushes: pushes, recording: recording, meetings: meetings,
       watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
-      proofs: ProofKeeper(ProofStore(file: files.directory.proofs), logger: logger),
-      cameraNames: CameraNames(CameraNameStore(file: files.directory.cameraNames), loop: loop, logger: logger),
+      proofs: ProofKeeper(JSONStore(file: files.directory.proofs), logger: logger),
+      cameraNames: CameraNames(JSONStore(file: files.directory.cameraNames), loop: loop, logger: logger),
       hearingTest: configuration.hearingTest)
     viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(
@@ -152,7 +152,7 @@ public final class ChildNode: Sendable {
     let admin = AdminCommands(
       loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
       meetings: meetings, servers: viewers.servers, certificate: certificate,
-      configurationFile: options.configurationFile, logger: logger)
+      configurationFile: options.configurationFile)
 
     let resolver = HostResolver()
     try await loop.submit {

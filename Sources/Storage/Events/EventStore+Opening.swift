@@ -73,7 +73,7 @@ extension EventStore {
   /// Stores the events of `events.json`, once: it is renamed when they are on the disk.
   private func carryOver(_ folder: String) throws(StoreError) -> Int {
     let path = "\(folder)/events.json"
-    guard let earlier = try JSONStore(file: AtomicFile(path: path)).load(Earlier.self) else { return 0 }
+    guard let earlier = try JSONStore<Earlier>(file: AtomicFile(path: path)).load() else { return 0 }
     try append(earlier.events)
     guard rename(path, "\(path).carried-over") == 0 else { throw .file(.last("rename", path)) }
     return earlier.events.count

@@ -39,11 +39,12 @@ struct CountedFile: Counted {
         try store.save(.init(latest: date, certain: date, jump: nil))
       }
     case "proofs":
-      let store = ProofStore(file: file)
-      last = UInt64(try store.load().hearing?.number ?? 0)
+      let store = JSONStore<Proofs>(file: file)
+      last = UInt64(try store.load()?.hearing?.number ?? 0)
       write = { number in
-        let proof = HearingDocument(number: Int(number), state: .heard, way: "chirp", time: 1, parents: ["Mum"])
-        try store.save(ProofStore.Proofs(hearing: proof))
+        var proofs = Proofs()
+        proofs.hearing = HearingDocument(number: Int(number), state: .heard, way: "chirp", time: 1, parents: ["Mum"])
+        try store.save(proofs)
       }
     case "notify":
       let store = NotificationStore(file: file)
