@@ -65,12 +65,8 @@ struct ClockTime: Hashable, LosslessStringConvertible, ExpressibleByArgument {
   }
 
   init?(_ text: String) {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, (1...2).contains(parts[0].utf8.count), parts[1].utf8.count == 2,
-      parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }), let hour = Int(parts[0]),
-      let minute = Int(parts[1]), hour < 24, minute < 60
-    else { return nil }
-    minutes = hour * 60 + minute
+    guard let minutes = TimeOfDay.minutes(text) else { return nil }
+    self.minutes = minutes
   }
 
   var description: String {

@@ -89,9 +89,7 @@ extension ChildConfiguration {
     guard let away = top.section("away", keys: ["relay", "relay-bitrate-kbps", "relay-data", "meetings"]) else {
       return result
     }
-    let relays = Away.Relay.allCases.map(\.rawValue)
-    let relay = away.text("relay", what: "one of " + relays.joined(separator: ", "), isAllowed: relays.contains)
-    result.relay = relay.flatMap(Away.Relay.init) ?? result.relay
+    result.relay = away.word("relay") ?? result.relay
     result.relayBitrateKbps = away.integer(
       "relay-bitrate-kbps", default: result.relayBitrateKbps, in: 30...50000)
     result.relayBytes = away.bytes("relay-data")
@@ -120,20 +118,9 @@ extension ChildConfiguration {
     let username = entry.text("username", what: "1 to 512 bytes of printable text") { text in
       (1...512).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
     }
+    let seconds = entry.seconds("lifetime", in: 10...365 * 86_400, "a time from 10s to 365d, such as 30d")
     return ICEServerEntry(
-      urls: urls, access: access(entry, username, reader), lifetime: lifetime(entry, reader, usualLifetime))
-  }
-
-  private static func lifetime(
-    _ entry: ConfigurationSection, _ reader: ConfigurationReader, _ usual: Duration
-  ) -> Duration {
-    guard let node = entry.values["lifetime"], !node.isNull else { return usual }
-    let range: ClosedRange<Duration> = .seconds(10)...(.seconds(365 * 86_400))
-    guard let time = node.scalar.flatMap({ ConfiguredTime.duration($0.string) }), range.contains(time) else {
-      reader.report(node, entry.path("lifetime"), "must be a time from 10s to 365d, such as 30d; but is \(node.kind)")
-      return usual
-    }
-    return time
+      urls: urls, access: access(entry, username, reader), lifetime: seconds.map { .seconds($0) } ?? usualLifetime)
   }
 
   private static func access(

@@ -40,8 +40,15 @@ extension ChildConfiguration {
           result.bitrateKbps = section.integerPair("bitrate-kbps", default: result.bitrateKbps, in: 30...50000)
         }
       ]),
-    .init("unheard") { $1.unheard = unheard($0) },
-    .init("hearing-test") { $1.hearingTest = hearingTest($0) },
+    .init("unheard") { section, result in
+      let seconds = section.seconds("unheard", in: 30...86_400, "null or a time from 30s to 24h, such as 5m")
+      result.unheard = seconds.map { .seconds($0) }
+    },
+    .init("hearing-test") { section, result in
+      let what = "null or a time of day, such as \"19:30\""
+      result.hearingTest = section.text("hearing-test", what: what) { TimeOfDay.minutes($0) != nil }
+        .flatMap(TimeOfDay.minutes)
+    },
     .init("ice-servers") { section, result in
       guard let entries = section.list("ice-servers", maximum: 8) else { return }
       result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, section.reader) }
@@ -60,25 +67,6 @@ extension ChildConfiguration {
     var result = ChildConfiguration.defaults
     if reader.read(root, path: "", keys, into: &result) { refuseSharedLamps(result, root, reader) }
     return result
-  }
-
-  private static func unheard(_ top: ConfigurationSection) -> Duration? {
-    guard let node = top.values["unheard"], !node.isNull else { return nil }
-    let time = node.scalar.flatMap { ConfiguredTime.duration($0.string) }
-    guard let time, (.seconds(30)...Duration.seconds(86_400)).contains(time) else {
-      top.reader.report(node, "unheard", "must be null or a time from 30s to 24h, such as 5m; but is \(node.kind)")
-      return nil
-    }
-    return time
-  }
-
-  private static func hearingTest(_ top: ConfigurationSection) -> Int? {
-    guard let node = top.values["hearing-test"], !node.isNull else { return nil }
-    guard let time = node.scalar.flatMap({ ConfiguredTime.minutesOfDay($0.string) }) else {
-      top.reader.report(node, "hearing-test", "must be null or a time of day, such as \"19:30\"; but is \(node.kind)")
-      return nil
-    }
-    return time
   }
 
   static func tls(_ top: ConfigurationSection) -> TLSFiles? {

@@ -192,6 +192,12 @@ struct ConfigurationSection {
     return text
   }
 
+  /// One of the words of an enum; nil if the key is missing, null or refused.
+  func word<Word: RawRepresentable & CaseIterable>(_ key: String) -> Word? where Word.RawValue == String {
+    let words = Word.allCases.map(\.rawValue)
+    return text(key, what: "one of " + words.joined(separator: ", "), isAllowed: words.contains).flatMap(Word.init)
+  }
+
   /// The entries of a list; nil if the key is missing or refused.
   func list(_ key: String, maximum: Int) -> [YAMLNode]? {
     guard let node = values[key] else { return nil }

@@ -59,13 +59,11 @@ extension ChildConfiguration {
         return nil
       }
     }
-    let methods = Notifier.Method.allCases.map(\.rawValue)
-    let method = entry.text("method", what: "one of " + methods.joined(separator: ", "), isAllowed: methods.contains)
     let kinds = kinds(entry)
     return Notifier(
-      name: name, url: url, method: method.flatMap(Notifier.Method.init) ?? .post, headers: headers(entry),
+      name: name, url: url, method: entry.word("method") ?? .post, headers: headers(entry),
       body: body(entry),
-      filter: NotificationFilter(kinds: kinds, level: level(entry) ?? (kinds == nil ? .warning : .notice)),
+      filter: NotificationFilter(kinds: kinds, level: entry.word("level") ?? (kinds == nil ? .warning : .notice)),
       authorities: entry.text("ca", what: "a PEM file", isAllowed: \.isPlainPath))
   }
 
@@ -134,11 +132,5 @@ extension ChildConfiguration {
         }
         return kind
       })
-  }
-
-  private static func level(_ entry: ConfigurationSection) -> EventLevel? {
-    let names = EventLevel.allCases.map(\.rawValue)
-    return entry.text("level", what: "one of " + names.joined(separator: ", "), isAllowed: names.contains)
-      .flatMap(EventLevel.init)
   }
 }

@@ -28,15 +28,11 @@ extension ChildConfiguration {
     var result = Recording()
     let keys = ["mode", "keep", "size", "part", "folder", "events"]
     guard let entry = top.section("record", keys: keys) else { return result }
-    let modes = Recording.Mode.allCases.map(\.rawValue)
-    result.mode =
-      entry.text("mode", what: "one of " + modes.joined(separator: ", "), isAllowed: modes.contains)
-      .flatMap(Recording.Mode.init) ?? result.mode
-    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    if let keep = entry.quantity("keep", units, in: 600...366 * 86_400, "10m to 366d, such as 3d") {
+    result.mode = entry.word("mode") ?? result.mode
+    if let keep = entry.seconds("keep", in: 600...366 * 86_400, "10m to 366d, such as 3d") {
       result.keepSeconds = Int64(keep)
     }
-    result.partSeconds = entry.quantity("part", units, in: 10...3600, "10s to 1h, such as 5m") ?? result.partSeconds
+    result.partSeconds = entry.seconds("part", in: 10...3600, "10s to 1h, such as 5m") ?? result.partSeconds
     result.maximumBytes = entry.bytes("size") ?? result.maximumBytes
     result.folder = entry.text("folder", what: "a folder, from / on") { $0.isPlainPath && $0.hasPrefix("/") }
     result.events = kinds(entry) ?? []

@@ -68,8 +68,7 @@ public struct RendezvousConfiguration: Sendable, Hashable {
   }
 
   private static func lendAfter(_ top: ConfigurationSection, isOpen: Bool) -> Duration? {
-    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    let seconds = top.quantity("lend-after", units, in: 0...365 * 86_400, "0s to 365d, such as 7d")
+    let seconds = top.seconds("lend-after", in: 0...365 * 86_400, "0s to 365d, such as 7d")
     if let node = top.values["lend-after"], seconds != nil, !isOpen {
       top.reader.report(node, "lend-after", "is for `children: open`: listed baby units are lent the servers at once")
     }
