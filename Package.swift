@@ -171,7 +171,7 @@ let programs: [Target] = [
     name: "Web", dependencies: ["CWebPages", "CZlib"], path: "Sources/Web", exclude: ["Pages"],
     swiftSettings: strict),
   // How a machine is, as both doctors tell it.
-  room("Health", in: "Health", needs: ["JSON", "Linux", "CLinux"]),
+  room("Health", in: "Health", needs: ["Linux", "CLinux"]),
   room(
     "Child", in: "Child",
     needs: [
@@ -288,7 +288,7 @@ let checks: [Target] = [
     "SecureTransportTests",
     needs: ["Wire", "PeerConnection", "SecureTransport", "Simulation", "TestSupport", "COpenSSL"]),
   tests("IdentityTests", needs: ["Pairing", "SecureTransport", "Identity", "TestSupport"]),
-  tests("HealthTests", needs: ["Health", "Linux", "TestSupport"]),
+  tests("HealthTests", needs: ["Health", "JSON", "Linux", "TestSupport"]),
   tests("DesktopTests", needs: ["Storage", "Desktop"]),
   // Writes to a store until the test kills it.
   .executableTarget(

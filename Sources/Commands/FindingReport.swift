@@ -1,5 +1,6 @@
 internal import Glibc
 public import Health
+internal import JSON
 internal import Wire
 
 /// Prints findings as they arrive, in columns and in colour on a terminal, with a progress line.
@@ -51,11 +52,14 @@ public final class FindingReport {
     fflush(nil)
   }
 
-  /// Prints the summary, or the JSON object, with `more` members (`,"name":…`) at its end.
-  public func close(more: String = "") {
+  /// Prints the summary, or the JSON object, which has the members of `more` as well.
+  public func close(more: some Encodable = [String: String]()) {
     say("")
     if isJSON {
-      print("{\"checks\":\(findings.json),\"ok\":\(!findings.hasProblem)\(more)}")
+      var members = JSON.document(more).object ?? [:]
+      members["checks"] = JSON.document(findings)
+      members["ok"] = .bool(!findings.hasProblem)
+      print(JSON.object(members).text)
     } else {
       print(findings.summary)
     }

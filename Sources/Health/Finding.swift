@@ -1,8 +1,6 @@
-internal import JSON
-
 /// The result of one check, for people and programs. `cradle-child check` and both doctors produce these.
-public struct Finding: Hashable, Sendable {
-  public enum State: String, Sendable {
+public struct Finding: Encodable, Hashable, Sendable {
+  public enum State: String, Encodable, Sendable {
     case ok
     /// Works, but not as well as it could, or not for long.
     case warning
@@ -29,21 +27,13 @@ public struct Finding: Hashable, Sendable {
     self.remedy = remedy
   }
 
-  /// `{"detail":…,"remedy":…,"state":"ok|warning|problem|unknown","what":…}`; `remedy` only where there is one.
-  public var json: String {
-    var members: [String: JSON] = [
-      "detail": .string(detail), "state": .string(state.rawValue), "what": .string(what),
-    ]
-    members["remedy"] = remedy.map { .string($0) }
-    return JSON.object(members).text
+  private enum CodingKeys: String, CodingKey {
+    case what, state, detail, remedy
   }
 }
 
 extension [Finding] {
   public var hasProblem: Bool { contains { $0.state == .problem } }
-
-  /// A JSON array.
-  public var json: String { "[" + map(\.json).joined(separator: ",") + "]" }
 
   /// `2 problems, 1 warning`; `Everything is well.` when there is neither.
   public var summary: String {

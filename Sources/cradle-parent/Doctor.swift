@@ -33,7 +33,7 @@ struct Doctor: AsyncParsableCommand {
     let report = FindingReport(labels: ParentDoctor.labels, isJSON: json)
     let result = await doctor.run(child, seconds: seconds, saying: report.progress, found: report.found)
     if json {
-      report.close(more: more(result))
+      report.close(more: More(result))
     } else {
       report.close()
       if let quality = result.quality { print(quality.summary) }
@@ -41,13 +41,17 @@ struct Doctor: AsyncParsableCommand {
     if report.findings.hasProblem { throw ExitCode(1) }
   }
 
-  private func more(_ result: ParentDoctor.Result) -> String {
-    var text = ""
-    if let child = result.child { text += ",\"child\":\(JSONLine.text(["id": child.id, "name": child.name]))" }
-    if let quality = result.quality {
-      text += ",\"expect\":\(JSONLine.text(quality.summary)),\"grade\":\"\(quality.grade.rawValue)\""
+  private struct More: Encodable {
+    var child: [String: String]?
+    var expect: String?
+    var grade: String?
+    var measured: LinkFigures?
+
+    init(_ result: ParentDoctor.Result) {
+      child = result.child.map { ["id": $0.id, "name": $0.name] }
+      expect = result.quality?.summary
+      grade = result.quality?.grade.rawValue
+      measured = result.figures
     }
-    if let figures = result.figures { text += ",\"measured\":\(JSONLine.text(figures))" }
-    return text
   }
 }

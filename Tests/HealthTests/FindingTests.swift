@@ -1,3 +1,4 @@
+import JSON
 import Testing
 
 @testable import Health
@@ -8,10 +9,10 @@ import Testing
 
   @Test func jsonHasEveryMemberAndIsEscaped() {
     #expect(
-      Self.finding.json
+      JSON.text(Self.finding)
         == #"{"detail":"power saving is on: picture and sound come in bursts","remedy":"sudo iw \"x\"","state":"warning","what":"Wi-Fi wlan0"}"#
     )
-    #expect(Finding("a", .ok, "b").json == #"{"detail":"b","state":"ok","what":"a"}"#)
+    #expect(JSON.text(Finding("a", .ok, "b")) == #"{"detail":"b","state":"ok","what":"a"}"#)
   }
 
   @Test func linesFitTheTerminalAndARemedyIsNotBroken() {
