@@ -4,57 +4,29 @@ import Wire
 
 @testable import Signaling
 
-/// The child's end of a meeting place in fake time.
-@Suite struct MeetingHostMachineTests {
-  /// A host, and what it has done.
-  private struct Course {
-    var machine: MeetingHostMachine
-    var now = Instant.zero
-    var actions: [MeetingHostMachine.Action] = []
+private typealias Course = MeetingCourse<MeetingHostMachine>
 
-    init(_ timing: MeetingHostMachine.Timing = .mqtt, seed: UInt64 = 1) {
-      machine = MeetingHostMachine(timing, random: SeededGenerator(seed: seed))
-      actions = machine.start(now: now)
-    }
-
-    /// What has been done since it was last taken.
-    mutating func take() -> [MeetingHostMachine.Action] {
-      defer { actions = [] }
-      return actions
-    }
-
-    mutating func receive(_ inputs: MeetingHostMachine.Input...) {
-      for input in inputs { actions += machine.receive(input, now: now) }
-    }
-
-    /// Lets time pass, deadline by deadline.
-    mutating func pass(_ duration: Duration) {
-      let end = now + duration
-      while let deadline = machine.nextDeadline, deadline <= end {
-        now = max(now, deadline)
-        actions += machine.handleTimeout(now: now)
-        if let next = machine.nextDeadline, next <= deadline {
-          Issue.record("a deadline that has passed is gone")
-          return
-        }
-      }
-      now = end
-    }
-
-    /// Lets time pass until it connects again.
-    mutating func passUntilConnecting() throws -> Duration {
-      let before = now
-      now = try #require(machine.nextDeadline)
-      actions += machine.handleTimeout(now: now)
-      #expect(take() == [.connect])
-      return now - before
-    }
-
-    mutating func addressesChanged(isGone: Bool, isOffline: Bool = false) {
-      actions += machine.addressesChanged(isGone: isGone, isOffline: isOffline, now: now)
-    }
+extension Course {
+  fileprivate init(_ timing: MeetingHostMachine.Timing = .mqtt, seed: UInt64 = 1) {
+    self.init(of: MeetingHostMachine(timing, random: SeededGenerator(seed: seed)))
   }
 
+  /// Lets time pass until it connects again.
+  fileprivate mutating func passUntilConnecting() throws -> Duration {
+    let before = now
+    now = try #require(machine.nextDeadline)
+    actions += machine.handleTimeout(now: now)
+    #expect(take() == [.connect])
+    return now - before
+  }
+
+  fileprivate mutating func addressesChanged(isGone: Bool, isOffline: Bool = false) {
+    actions += machine.addressesChanged(isGone: isGone, isOffline: isOffline, now: now)
+  }
+}
+
+/// The child's end of a meeting place in fake time.
+@Suite struct MeetingHostMachineTests {
   private static let lost: [MeetingHostMachine.Action] = [.drop, .event(.absent(reason: "lost"))]
 
   @Test(arguments: [MeetingHostMachine.Timing.mqtt, .xmpp, .rendezvous])

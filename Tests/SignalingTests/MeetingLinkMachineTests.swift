@@ -4,44 +4,19 @@ import Wire
 
 @testable import Signaling
 
+private typealias Course = MeetingCourse<MeetingLinkMachine>
+
+extension Course {
+  fileprivate init(_ timing: MeetingLinkMachine.Timing) {
+    self.init(
+      of: MeetingLinkMachine(
+        timing, child: MeetingLinkMachineTests.child, client: "anna-1", random: SeededGenerator(seed: 1)))
+  }
+}
+
 /// A parent's end of a meeting place in fake time.
 @Suite struct MeetingLinkMachineTests {
-  private static let child = "0123456789abcdef"
-
-  /// A link, and what it has done.
-  private struct Course {
-    var machine: MeetingLinkMachine
-    var now = Instant.zero
-    var actions: [MeetingLinkMachine.Action] = []
-
-    init(_ timing: MeetingLinkMachine.Timing) {
-      machine = MeetingLinkMachine(
-        timing, child: MeetingLinkMachineTests.child, client: "anna-1", random: SeededGenerator(seed: 1))
-      actions = machine.start(now: now)
-    }
-
-    mutating func take() -> [MeetingLinkMachine.Action] {
-      defer { actions = [] }
-      return actions
-    }
-
-    mutating func receive(_ inputs: MeetingLinkMachine.Input...) {
-      for input in inputs { actions += machine.receive(input, now: now) }
-    }
-
-    mutating func pass(_ duration: Duration) {
-      let end = now + duration
-      while let deadline = machine.nextDeadline, deadline <= end {
-        now = max(now, deadline)
-        actions += machine.handleTimeout(now: now)
-        if let next = machine.nextDeadline, next <= deadline {
-          Issue.record("a deadline that has passed is gone")
-          return
-        }
-      }
-      now = end
-    }
-  }
+  fileprivate static let child = "0123456789abcdef"
 
   private static func registration(_ host: RoomRegistration.Host) -> RoomRegistration {
     RoomRegistration(
