@@ -76,7 +76,7 @@ let cores: [Target] = [
   core("RTPSending", needs: ["Wire", "RTP"], isOptimized: true),
   core("RTPReceiving", needs: ["Wire", "RTP"], isOptimized: true),
   core("SCTP", needs: ["Wire"]),
-  core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
+  core("PeerConnection", needs: ["Wire", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
   core("Pairing", needs: ["Wire", "JSON"]),
   core("Control", needs: ["Wire", "JSON", "Pairing"]),
   core("Monitoring", needs: ["Wire", "Control"]),

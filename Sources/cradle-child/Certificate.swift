@@ -1,6 +1,5 @@
 import ArgumentParser
 import Child
-import Commands
 import FoundationEssentials
 import JSON
 

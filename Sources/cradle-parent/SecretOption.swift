@@ -1,4 +1,3 @@
-import ArgumentParser
 import Commands
 import Glibc
 import Storage

@@ -70,7 +70,7 @@ import Wire
     try #require(mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0)
     defer { umount2(folder, Int32(MNT_DETACH)) }
     let path = "\(folder)/night.webm"
-    let writer = try WebMWriter(path: path)
+    let writer = try WebMWriter(file: WebMDiskFile(path: path))
     #expect(failure { try WebMTesting.write(WebMTesting.media, to: writer) } == .diskFull)
     let summary = try writer.finish()
     let (report, errors) = try FFmpeg.probe(path)
@@ -83,14 +83,14 @@ import Wire
   @Test func aRecordingIsNeverOverwrittenAndIsItsOwnersAlone() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).webm").path
     defer { unlink(path) }
-    let writer = try WebMWriter(path: path)
+    let writer = try WebMWriter(file: WebMDiskFile(path: path))
     try WebMTesting.write(WebMTesting.media, to: writer)
     let summary = try writer.finish()
     #expect(try Data(contentsOf: URL(filePath: path)).count == summary.bytes)
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
-    #expect(failure { _ = try WebMWriter(path: path) } == .exists(path: path))
-    let missing = failure { _ = try WebMWriter(path: "/nonexistent/a.webm") }
+    #expect(failure { _ = try WebMWriter(file: WebMDiskFile(path: path)) } == .exists(path: path))
+    let missing = failure { _ = try WebMWriter(file: WebMDiskFile(path: "/nonexistent/a.webm")) }
     #expect(missing?.description.contains("/nonexistent/a.webm: No such file") == true)
   }
 

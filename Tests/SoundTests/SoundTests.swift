@@ -86,13 +86,3 @@ import Wire
     #expect(count == 44_100 / LevelMeter.window)
   }
 }
-
-@Suite struct GainTests {
-  @Test func gainClipsInsteadOfWrapping() {
-    var samples: [Int16] = [1000, -1000, 20000, -20000, 0]
-    Gain.apply(2, to: &samples)
-    #expect(samples == [2000, -2000, 32767, -32768, 0])
-    Gain.apply(.nan, to: &samples)
-    #expect(samples == [0, 0, 0, 0, 0])
-  }
-}

@@ -1,5 +1,4 @@
 internal import Control
-internal import Devices
 internal import Frames
 internal import NIOCore
 internal import Pairing

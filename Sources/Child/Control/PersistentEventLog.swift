@@ -1,6 +1,5 @@
 internal import Control
 internal import Frames
-internal import Linux
 internal import Logging
 internal import NIOCore
 internal import NightReport

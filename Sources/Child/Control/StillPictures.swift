@@ -5,7 +5,6 @@ internal import Frames
 internal import NIOCore
 internal import NIOPosix
 internal import Pipelines
-internal import Wire
 
 /// Takes JPEG stills, even while nobody is watching. interfaces/wire.md, "Data channel": `screenshot.take`.
 enum StillPictures {

@@ -1,5 +1,4 @@
 internal import DeviceNames
-internal import Devices
 internal import Frames
 internal import Health
 internal import Picture

@@ -3,7 +3,6 @@ internal import DeviceNames
 internal import Devices
 internal import Frames
 internal import ICE
-internal import NIOCore
 internal import Pairing
 internal import PeerConnection
 internal import Pipelines

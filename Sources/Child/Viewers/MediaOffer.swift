@@ -1,6 +1,4 @@
 internal import Pairing
-internal import PeerConnection
-internal import Pipelines
 internal import SDP
 
 /// The tracks a viewer may have, as local media of a peer connection.

@@ -1,4 +1,3 @@
-internal import Control
 internal import PeerConnection
 internal import Server
 internal import Signaling

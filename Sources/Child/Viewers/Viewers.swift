@@ -1,6 +1,5 @@
 internal import Control
 internal import DeviceNames
-internal import Devices
 internal import Frames
 internal import ICE
 internal import Linux

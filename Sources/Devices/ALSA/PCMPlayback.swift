@@ -1,6 +1,5 @@
 internal import CALSA
 internal import CLinux
-internal import Frames
 internal import Glibc
 
 /// An ALSA PCM open for playback of 48 kHz 16-bit sound; closed at deinit.

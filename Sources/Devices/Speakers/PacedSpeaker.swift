@@ -1,5 +1,4 @@
 internal import Frames
-internal import Synchronization
 internal import Wire
 
 /// A speaker without a device: takes 10 ms every 10 ms. The thread behind `null` and WAV files.

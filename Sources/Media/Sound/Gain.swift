@@ -1,15 +1,5 @@
 /// Volume.
 public enum Gain {
-  /// Multiplies, and clips at full scale instead of wrapping.
-  public static func apply(_ factor: Double, to samples: inout [Int16]) {
-    for index in samples.indices {
-      let value = (Double(samples[index]) * factor).rounded()
-      samples[index] = value.isNaN ? 0 : Int16(min(32767, max(-32768, value)))
-    }
-  }
-}
-
-extension Gain {
   /// Linear ramp between two gains over the first `count` samples: no step, no click. Silence after that.
   public static func ramp(_ samples: inout [Float], from start: Float, to end: Float, count: Int) {
     let count = min(count, samples.count)

@@ -1,4 +1,3 @@
-internal import Codecs
 public import Control
 internal import Frames
 internal import NIOCore

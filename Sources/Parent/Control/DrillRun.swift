@@ -1,5 +1,4 @@
 public import Control
-internal import Frames
 
 /// A fire drill from here: has the child begin it, and waits for the result.
 public enum DrillRun {

@@ -1,6 +1,5 @@
 public import Control
 internal import Frames
-internal import Wire
 
 /// A proof of hearing from here: listens to the child, has it begin the test, and waits for the result.
 public enum HearingCheck {

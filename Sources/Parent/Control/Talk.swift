@@ -1,4 +1,3 @@
-internal import Codecs
 internal import Control
 public import DeviceNames
 public import Devices

@@ -1,5 +1,4 @@
 internal import Meeting
-internal import Messages
 internal import NIOCore
 internal import Server
 internal import Signaling

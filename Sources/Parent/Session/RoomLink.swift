@@ -1,6 +1,5 @@
 internal import Meeting
 internal import NIOCore
-internal import Server
 internal import Signaling
 internal import Wire
 

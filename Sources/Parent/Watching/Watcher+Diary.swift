@@ -1,7 +1,6 @@
 internal import Control
 internal import Frames
 internal import Monitoring
-internal import NIOCore
 
 // Alarms that rang here become events of the child, once there is a link.
 extension Watcher {

@@ -9,7 +9,6 @@ internal import PeerConnection
 internal import Pipelines
 internal import RTPReceiving
 internal import Server
-internal import Synchronization
 internal import Wire
 
 /// Watches one child or server: receives, decodes, plays and records, and reconnects when the link is lost.

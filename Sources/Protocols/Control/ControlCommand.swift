@@ -66,14 +66,7 @@ public struct ControlRate: Hashable, Sendable {
   /// For people: what `busy` says.
   public var refusal: String
   /// It is for guests and tokens alone.
-  public var sparesParents: Bool
-
-  public init(burst: Int, interval: Duration, refusal: String, sparesParents: Bool = false) {
-    self.burst = burst
-    self.interval = interval
-    self.refusal = refusal
-    self.sparesParents = sparesParents
-  }
+  public var sparesParents = false
 }
 
 /// The permissions that a command needs.

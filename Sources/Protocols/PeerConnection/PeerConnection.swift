@@ -1,10 +1,8 @@
 public import ICE
-internal import RTP
 public import RTPReceiving
 internal import RTPSending
 public import SCTP
 public import SDP
-internal import STUN
 public import Wire
 
 /// One WebRTC peer: ICE, DTLS, SRTP, RTP and data channels behind one poll loop (RFC 8825, RFC 9429).

@@ -33,13 +33,6 @@ public struct RejectedMedia: Hashable, Sendable {
   /// What the peer would send and receive there, as the peer sees it.
   public var direction: MediaDirection
   public var reason: SectionRejection
-
-  public init(index: Int, kind: MediaKind, direction: MediaDirection, reason: SectionRejection) {
-    self.index = index
-    self.kind = kind
-    self.direction = direction
-    self.reason = reason
-  }
 }
 
 extension [String] {

@@ -5,6 +5,4 @@ public struct AwayShow: DaemonCommand {
   public typealias Reply = AwayReport
 
   public static let name = "away"
-
-  public init() {}
 }

@@ -1,6 +1,5 @@
 public import Control
 public import FoundationEssentials
-internal import Storage
 
 /// `cradle-child invites`
 public struct InvitesShow: DaemonCommand {

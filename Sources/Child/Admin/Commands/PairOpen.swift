@@ -1,6 +1,5 @@
 public import Control
 public import FoundationEssentials
-internal import Storage
 
 /// `cradle-child pair`: opens the pairing window.
 public struct PairOpen: DaemonCommand {

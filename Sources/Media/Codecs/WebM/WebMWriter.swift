@@ -47,13 +47,6 @@ public final class WebMWriter {
     state = .waiting(BlockInterleaver(tracks: tracks))
   }
 
-  /// A new file on disk; throws `exists` if there is one already.
-  public convenience init(
-    path: String, tracks: WebMTracks = WebMTracks(), unixTime: (@Sendable () -> Int64)? = nil
-  ) throws(WebMError) {
-    self.init(file: try WebMDiskFile(path: path), tracks: tracks, unixTime: unixTime)
-  }
-
   /// What has been written so far, without frames held back for the other track.
   public var summary: WebMSummary {
     switch state {

@@ -1,5 +1,4 @@
 internal import NIOCore
-internal import NIOPosix
 internal import TURN
 internal import Wire
 

@@ -1,5 +1,4 @@
 public import NIOCore
-internal import NIOWebSocket
 public import Wire
 
 /// Limits for one WebSocket.

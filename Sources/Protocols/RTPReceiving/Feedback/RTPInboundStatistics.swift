@@ -64,9 +64,4 @@ public struct RTPInboundStatistics: Hashable, Sendable {
   /// Buffered audio, and the target; audio only.
   public var audioDelay: Duration?
   public var audioTargetDelay: Duration?
-
-  init(kind: RTPReceiveStreamConfiguration.Kind, mid: String?) {
-    self.kind = kind
-    self.mid = mid
-  }
 }

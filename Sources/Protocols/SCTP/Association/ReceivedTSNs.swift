@@ -1,5 +1,3 @@
-import Wire
-
 /// The TSNs that have arrived, unwrapped so that 2^32 needs no special handling.
 struct ReceivedTSNs: Sendable {
   enum Arrival: Hashable, Sendable {

@@ -1,5 +1,3 @@
-import Wire
-
 /// The retransmission timeout. RFC 9260 section 6.3.1.
 struct RetransmissionTimeout: Sendable {
   private(set) var smoothed: Duration?
