@@ -103,7 +103,7 @@ extension OpenSSLTransports {
         key: key, certificate: certificate, cipherSuites: cipherSuites, srtpProfiles: srtpProfiles,
         version: version, presentsCertificate: presentsCertificate)
       return OpenSSLTransports(
-        context: context, sha256: certificate.sha256, timing: DTLSTiming(), timer: timer)
+        context: context, sha256: certificate.sha256, timer: timer)
     } catch {
       preconditionFailure("\(error)")
     }

@@ -24,6 +24,6 @@ extension OpenSSLTransports {
   public static func simulated() throws -> OpenSSLTransports {
     let key = PrivateKey.generate()
     return try OpenSSLTransports(
-      key: key, certificate: Certificate(key: key), timing: DTLSTiming(), timer: SimulatedTimer())
+      key: key, certificate: Certificate(key: key), timer: SimulatedTimer())
   }
 }

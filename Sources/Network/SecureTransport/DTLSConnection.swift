@@ -17,7 +17,6 @@ public final class DTLSConnection: DTLSPort {
   }
 
   private let ssl: SSLHandle
-  private let timing: DTLSTiming
   private let timer: any OpenSSLTimer
   private var state = State.idle
   /// When to retransmit the last flight.
@@ -25,9 +24,11 @@ public final class DTLSConnection: DTLSPort {
   /// One record's plaintext, RFC 6347 section 4.1.
   private var plaintext = [UInt8](repeating: 0, count: 16384)
 
-  init(context: DTLSContext, timing: DTLSTiming, timer: any OpenSSLTimer) throws(SecureError) {
-    ssl = try SSLHandle(context: context, timing: timing, timer: timer, mtu: Self.mtu)
-    self.timing = timing
+  /// How long a handshake may take: from `start` as the client, from the first datagram as the server.
+  private static let giveUp: Duration = .seconds(30)
+
+  init(context: DTLSContext, timer: any OpenSSLTimer) throws(SecureError) {
+    ssl = try SSLHandle(context: context, timer: timer, mtu: Self.mtu)
     self.timer = timer
   }
 
@@ -36,7 +37,7 @@ public final class DTLSConnection: DTLSPort {
     switch role {
     case .client:
       SSL_set_connect_state(ssl.pointer)
-      state = .handshaking(role: role, giveUp: now + timing.giveUp)
+      state = .handshaking(role: role, giveUp: now + Self.giveUp)
     case .server:
       SSL_set_accept_state(ssl.pointer)
       state = .handshaking(role: role, giveUp: nil)
@@ -48,7 +49,7 @@ public final class DTLSConnection: DTLSPort {
     var datagram = datagram
     switch state {
     case .idle, .ended: return
-    case .handshaking(let role, nil): state = .handshaking(role: role, giveUp: now + timing.giveUp)
+    case .handshaking(let role, nil): state = .handshaking(role: role, giveUp: now + Self.giveUp)
     case .handshaking: break
     case .connected: datagram = filter.admit(datagram)
     }
@@ -61,7 +62,7 @@ public final class DTLSConnection: DTLSPort {
   public func handleTimeout(now: Instant) {
     guard case .handshaking(_, let giveUp) = state else { return }
     if let giveUp, now >= giveUp {
-      fail("no answer to the handshake for \(timing.giveUp)")
+      fail("no answer to the handshake for \(Self.giveUp)")
       return
     }
     guard let retransmission, now >= retransmission else { return }
@@ -221,7 +222,7 @@ public final class DTLSConnection: DTLSPort {
       return
     }
     if ssl.datagrams.timerWasSet || retransmission == nil {
-      retransmission = now + (ssl.datagrams.wait ?? timing.firstRetransmission)
+      retransmission = now + (ssl.datagrams.wait ?? DatagramBIO.firstRetransmission)
     }
     ssl.datagrams.timerWasSet = false
   }

@@ -61,10 +61,10 @@ struct SSLHandle: ~Copyable {
   /// Freed after deinit's body, so it outlives the callbacks.
   let datagrams: DatagramBIO
 
-  init(context: DTLSContext, timing: DTLSTiming, timer: any OpenSSLTimer, mtu: Int) throws(SecureError) {
+  init(context: DTLSContext, timer: any OpenSSLTimer, mtu: Int) throws(SecureError) {
     OpenSSLQueue.clear()
     guard let ssl = SSL_new(context.pointer) else { throw OpenSSLQueue.error("SSL_new") }
-    let datagrams = DatagramBIO(timing: timing, timer: timer)
+    let datagrams = DatagramBIO(timer: timer)
     guard datagrams.attach(to: ssl) else {
       SSL_free(ssl)
       throw OpenSSLQueue.error("BIO_new")

@@ -8,7 +8,6 @@ final class DatagramBIO {
   /// Beyond this, a slow loop loses datagrams as with a full socket buffer, instead of using more memory.
   static let maximumQueued = 1024
 
-  private let timing: DTLSTiming
   private let timer: any OpenSSLTimer
   /// The datagram to read next; empty if there is none.
   var incoming: [UInt8] = []
@@ -19,8 +18,15 @@ final class DatagramBIO {
   /// Whether OpenSSL has set its timer since this was last cleared.
   var timerWasSet = false
 
-  init(timing: DTLSTiming, timer: any OpenSSLTimer) {
-    self.timing = timing
+  /// Time until a flight is first retransmitted; doubles each time. RFC 6347 section 4.2.4.1 recommends one second, for
+  /// the open Internet of 2012; libwebrtc starts with 50 ms, because the user is waiting for a picture during the
+  /// handshake.
+  static let firstRetransmission: Duration = .milliseconds(50)
+  /// The limit for doubling. OpenSSL itself gives up at the 13th retransmission; with 5 s that is after
+  /// `DTLSConnection.giveUp`.
+  private static let longestRetransmission: Duration = .seconds(5)
+
+  init(timer: any OpenSSLTimer) {
     self.timer = timer
   }
 
@@ -43,7 +49,8 @@ final class DatagramBIO {
 
   /// OpenSSL sets its timer: from the start, or again after expiry. Returns microseconds by OpenSSL's clock.
   private func setTimer(isRepetition: Bool) -> UInt32 {
-    let next = timing.retransmission(after: isRepetition ? wait : nil)
+    var next = Self.firstRetransmission
+    if isRepetition, let wait { next = min(wait * 2, Self.longestRetransmission) }
     wait = next
     timerWasSet = true
     return UInt32(clamping: timer.setting(for: next).nanoseconds / 1000)

@@ -4,7 +4,6 @@ public import PeerConnection
 public struct OpenSSLTransports: SecureTransports {
   public let certificateSHA256: [UInt8]
   private let context: DTLSContext
-  private let timing: DTLSTiming
   private let timer: any OpenSSLTimer
 
   /// With a key and a certificate of its own, known to nobody: peers trust it by the `a=fingerprint` of a description.
@@ -18,27 +17,20 @@ public struct OpenSSLTransports: SecureTransports {
   /// - Parameters:
   ///   - key: The key behind the certificate.
   ///   - certificate: The certificate presented to peers; HTTPS may present the same one.
-  ///   - timing: The handshake's timers.
   /// - Throws: `SecureError.openSSL` when the certificate does not belong to the key.
-  public init(
-    key: PrivateKey, certificate: Certificate, timing: DTLSTiming = DTLSTiming()
-  ) throws(SecureError) {
-    try self.init(key: key, certificate: certificate, timing: timing, timer: WallClockTimer())
+  public init(key: PrivateKey, certificate: Certificate) throws(SecureError) {
+    try self.init(key: key, certificate: certificate, timer: WallClockTimer())
   }
 
   /// With a clock other than the wall clock behind the handshake's `now`.
-  package init(
-    key: PrivateKey, certificate: Certificate, timing: DTLSTiming, timer: any OpenSSLTimer
-  ) throws(SecureError) {
+  package init(key: PrivateKey, certificate: Certificate, timer: any OpenSSLTimer) throws(SecureError) {
     self.init(
-      context: try DTLSContext(key: key, certificate: certificate), sha256: certificate.sha256, timing: timing,
-      timer: timer)
+      context: try DTLSContext(key: key, certificate: certificate), sha256: certificate.sha256, timer: timer)
   }
 
-  init(context: DTLSContext, sha256: [UInt8], timing: DTLSTiming, timer: any OpenSSLTimer) {
+  init(context: DTLSContext, sha256: [UInt8], timer: any OpenSSLTimer) {
     certificateSHA256 = sha256
     self.context = context
-    self.timing = timing
     self.timer = timer
   }
 
@@ -49,7 +41,7 @@ public struct OpenSSLTransports: SecureTransports {
   }
 
   public func makeDTLS() throws -> any DTLSPort {
-    try DTLSConnection(context: context, timing: timing, timer: timer)
+    try DTLSConnection(context: context, timer: timer)
   }
 
   public func makeSRTP(keys: SRTPKeys) throws(SRTPError) -> any SRTPPort {
