@@ -7,12 +7,8 @@ import Wire
   private var lamp = LightController(id: "nightlight", isDimmable: true)
   private var relay = LightController(id: "relay", isDimmable: false)
 
-  @Test mutating func theDeviceBeginsInItsConfiguredState() {
+  @Test mutating func theDeviceBeginsDark() {
     #expect(lamp.drain() == [0])
-    var lit = LightController(id: "l", isDimmable: true, restLevel: 30)
-    #expect(lit.drain() == [30])
-    var lineOfGPIO = LightController(id: "l", isDimmable: false, restLevel: 30)
-    #expect(lineOfGPIO.drain() == [100])
   }
 
   @Test mutating func onOffAndToggleDriveTheDeviceOnceEach() throws {
@@ -143,14 +139,13 @@ import Wire
     #expect(lamp.drain().isEmpty && before == (lamp.nextDeadline, lamp.state))
   }
 
-  @Test mutating func isLeftInItsConfiguredState() throws {
-    var lit = LightController(id: "l", isDimmable: true, restLevel: 30)
-    try lit.set(LightSet(state: .on, brightness: 80), now: at(0))
-    try lit.flash(LightFlash(times: 9), now: at(1))
-    #expect(lit.drain() == [0])
-    lit.restore()
-    #expect(lit.drain() == [30])
-    #expect(lit.nextDeadline == nil)
+  @Test mutating func isLeftDark() throws {
+    try lamp.set(LightSet(state: .on, brightness: 80), now: at(0))
+    #expect(lamp.drain() == [80])
+    try lamp.flash(LightFlash(times: 9), now: at(1))
+    lamp.restore()
+    #expect(lamp.drain() == [0])
+    #expect(lamp.nextDeadline == nil)
   }
 
   @Test mutating func aLostDeviceIsUnavailableAndGetsItsLevelWhenItIsBack() throws {

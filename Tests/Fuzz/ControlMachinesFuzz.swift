@@ -14,7 +14,7 @@ enum ControlMachinesFuzz: FuzzBody {
   private struct House {
     var now = Instant.zero
     var lights = Lights([
-      LightController(id: "0", isDimmable: true), LightController(id: "1", isDimmable: false, restLevel: 100),
+      LightController(id: "0", isDimmable: true), LightController(id: "1", isDimmable: false),
     ])
     var receiver = TransferReceiver()
 

@@ -12,12 +12,10 @@ public struct LightController: Sendable {
   public let id: String
   /// Whether there are levels between on and off. A GPIO line has none.
   public private(set) var isDimmable: Bool
-  /// Percent: the level before the first command and after the program ends.
-  public private(set) var restLevel: Int
 
-  private var isOn: Bool
+  private var isOn = false
   /// Percent, 1...100: the level when on. Kept while the light is off, so that it comes back as dim as it was.
-  private var brightness: Int
+  private var brightness = 100
   private var offAt: Instant?
   private var flash: Flash?
   private var isPresent = true
@@ -50,16 +48,10 @@ public struct LightController: Sendable {
     }
   }
 
-  /// - Parameters:
-  ///   - id: the name used in commands.
-  ///   - restLevel: percent; anything above 0 is on for a light that cannot be dimmed.
-  public init(id: String, isDimmable: Bool, restLevel: Int = 0) {
+  /// - Parameter id: the name used in commands.
+  public init(id: String, isDimmable: Bool) {
     self.id = id
     self.isDimmable = isDimmable
-    let level = ControlLimits.brightness.nearest(to: restLevel)
-    self.restLevel = isDimmable || level == 0 ? level : 100
-    isOn = self.restLevel > 0
-    brightness = isOn ? self.restLevel : 100
   }
 
   // MARK: Commands
@@ -99,12 +91,11 @@ public struct LightController: Sendable {
       times: ControlLimits.flashTimes.nearest(to: times), startsLit: !isOn)
   }
 
-  /// The program ends: the light returns to its configured level.
+  /// The program ends: the light goes out.
   public mutating func restore() {
     flash = nil
     offAt = nil
-    isOn = restLevel > 0
-    if isOn { brightness = restLevel }
+    isOn = false
     // This change cannot be made later, so it is not held back.
     changes = []
   }
@@ -125,9 +116,7 @@ public struct LightController: Sendable {
     givenLevel = nil
     guard let isDimmable, isDimmable != self.isDimmable else { return }
     self.isDimmable = isDimmable
-    guard !isDimmable else { return }
-    brightness = 100
-    if restLevel > 0 { restLevel = 100 }
+    if !isDimmable { brightness = 100 }
   }
 
   /// The level to drive the device to, in percent, as of the latest time passed to any call. Nil when the device

@@ -23,7 +23,7 @@ public struct Lights: Sendable {
     return controllers[index].state.document(now: now)
   }
 
-  /// The program ends: all lights return to their configured levels.
+  /// The program ends: all lights go out.
   public mutating func restore() {
     for index in controllers.indices { controllers[index].restore() }
   }
