@@ -19,9 +19,6 @@ final class LightBoard: @unchecked Sendable {
   /// Called when a state has changed.
   var changed: () -> Void = {}
 
-  /// A light whose driver takes longer than this counts as missing.
-  private static let patience: Duration = .seconds(3)
-
   /// Opens the lights, which may block: do not call it on the event loop. Lights without a device are left out.
   convenience init(_ configured: [ChildConfiguration.Light], loop: any EventLoop) {
     self.init(
@@ -70,7 +67,7 @@ final class LightBoard: @unchecked Sendable {
   func refresh() {
     let now = MonotonicClock.now
     for (id, driver) in drivers {
-      if driver.delay(at: now) > Self.patience { reported(.init(isPresent: false), of: id) }
+      if driver.isStuck(at: now) { reported(.init(isPresent: false), of: id) }
       driver.refresh()
     }
   }

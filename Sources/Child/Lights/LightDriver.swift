@@ -63,9 +63,9 @@ final class LightDriver: Sendable {
     }?.join()
   }
 
-  /// How long work has been pending.
-  func delay(at now: Instant) -> Duration {
-    work.withLock { $0.waitingSince.map { now - $0 } ?? .zero }
+  /// It takes so long that the light counts as missing.
+  func isStuck(at now: Instant) -> Bool {
+    work.withLock { $0.waitingSince.map { now - $0 > .seconds(3) } ?? false }
   }
 
   private func ask(_ change: (inout Work) -> Void) {

@@ -56,8 +56,6 @@ final class NightBoard: @unchecked Sendable {
   private static let interval: Duration = .seconds(1)
   /// And while nobody does, for the lamp alone: a picture has to be made for each.
   private static let unwatchedInterval: Duration = .seconds(5)
-  /// A lamp whose driver takes longer than this counts as missing.
-  private static let patience: Duration = .seconds(3)
 
   /// Opens the lamps, dark, which may block: do not call it on the event loop.
   convenience init(
@@ -101,7 +99,7 @@ final class NightBoard: @unchecked Sendable {
     guard !isStopped else { return }
     for index in entries.indices {
       if let driver = entries[index].driver {
-        if driver.delay(at: now()) > Self.patience { entries[index].isLampPresent = false }
+        if driver.isStuck(at: now()) { entries[index].isLampPresent = false }
         driver.refresh()
       }
       if entries[index].place.mode == .auto { decide(index) }
