@@ -43,7 +43,8 @@ final class ProgramCamera: MediaSource {
       preconditionFailure("the name was checked when it was read")
     }
     return try ProgramCamera(
-      device: opening.device.description, name: VideoSources.fileName(command.words[0]), words: command.words,
+      device: opening.device.description, name: command.mask.masked(VideoSources.fileName(command.words[0])),
+      words: command.words,
       format: .y4m, request: opening.request, demand: opening.demand, mask: command.mask)
   }
 
@@ -65,7 +66,7 @@ final class ProgramCamera: MediaSource {
     do throws(ProgramPipe.SpawnError) {
       pipe = try ProgramPipe(words, mask: mask)
     } catch {
-      throw Self.cannotRun(words[0], error.number, device: device, advice: advice)
+      throw Self.cannotRun(mask.masked(words[0]), error.number, device: device, advice: advice)
     }
     try Self.awaitFirstBytes(&pipe, device, advice)
     pipe.readErrors()

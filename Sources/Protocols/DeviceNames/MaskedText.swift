@@ -14,10 +14,49 @@ struct MaskedText {
     text += CredentialMask.mark
   }
 
+  /// One argument of a command.
+  mutating func read(argument word: String, as kind: NextWord) {
+    switch kind {
+    case .secret where !word.isEmpty: hide(word)
+    case .header where !word.isEmpty && !CredentialName.isScheme(word): hide(word)
+    case .secretOrOption where !word.hasPrefix("-") && !word.isEmpty: hide(word)
+    case .userAndSecret where readUser(word[...], after: word.startIndex): break
+    default:
+      if !readShortOption(word) { read(word, isWord: true) }
+    }
+  }
+
+  /// `-uUSER:PASSWORD` and `-pPASSWORD` (getopt(3): an option of one letter, and its value in the same word).
+  private mutating func readShortOption(_ word: String) -> Bool {
+    guard word.hasPrefix("-"), !word.hasPrefix("--"), let letter = word.dropFirst().first else { return false }
+    let value = word.dropFirst(2)
+    let name = word.dropFirst().prefix { $0 != "=" && $0 != ":" }
+    if letter == "u" || letter == "U" { return readUser(word[...], after: value.startIndex) }
+    guard letter == "p" || letter == "P", !value.isEmpty, !CredentialName.isLongOptionOfP(name) else { return false }
+    let secret = value.drop { $0 == "=" }
+    show(word[..<secret.startIndex])
+    hide(secret)
+    return true
+  }
+
+  /// `USER:PASSWORD` from an index on. - Returns: false, if it is none; then nothing is shown.
+  private mutating func readUser(_ word: Substring, after start: String.Index) -> Bool {
+    let pair = word[start...]
+    guard let sign = pair.firstIndex(where: { $0 == ":" || $0 == "%" }), !pair.contains("://") else { return false }
+    let secret = pair[pair.index(after: sign)...]
+    // `-update:v`, `-use_x:a:0`: a stream specifier of ffmpeg's.
+    guard secret.firstMatch(of: /^[vasdt](:\d+)?$/) == nil else { return false }
+    show(word[..<secret.startIndex])
+    hide(secret)
+    secrets.append(String(pair))
+    return true
+  }
+
   /// - Parameter isWord: it is one argument of a command: a value that is not in a URL ends with it.
   mutating func read(_ whole: some StringProtocol, isWord: Bool) {
     var rest = Substring(whole)
     var isInURL = false
+    var isInQuery = false
     while let first = rest.first {
       if rest.hasPrefix("//") {
         isInURL = true
@@ -28,17 +67,36 @@ struct MaskedText {
         let key = rest.prefix { $0.isKeyPart }
         show(key)
         rest = rest.dropFirst(key.count)
-        if CredentialMask.isScheme(key) {
+        if CredentialName.isBearer(key) {
           rest = readCredentials(rest)
-        } else if CredentialMask.isSecret(key: key) {
-          rest = readValue(rest, toItsEnd: isWord && !isInURL)
+        } else if isInQuery ? CredentialName.isSecretInQuery(key) : CredentialName.isSecret(key) {
+          rest = readValue(rest, toItsEnd: isWord && !isInURL && !isInQuery)
+        } else if isInQuery, rest.first == "=", CredentialName.isUserInQuery(key) {
+          rest = readQueryValue(rest)
+        } else if isWord, !isInURL, key.count > 1, rest.first == "=",
+          CredentialName.isUserOption(key.drop { $0 == "-" }), readUser(rest, after: rest.dropFirst().startIndex)
+        {
+          rest = rest[rest.endIndex...]
         }
       } else {
-        if first.isWhitespace { isInURL = false }
+        if first.isWhitespace {
+          isInURL = false
+          isInQuery = false
+        } else if first == "?" {
+          isInQuery = true
+        }
         text.append(first)
         rest = rest.dropFirst()
       }
     }
+  }
+
+  /// Half of a credential, which is not looked for elsewhere: `admin` and `user` are words.
+  private mutating func readQueryValue(_ rest: Substring) -> Substring {
+    let value = rest.dropFirst().prefix { !$0.isWhitespace && !$0.isQuote && $0 != "&" && $0 != "#" }
+    show(rest[..<value.startIndex])
+    if !value.isEmpty { show(CredentialMask.mark) }
+    return rest[value.endIndex...]
   }
 
   /// After `//`. A password may hold any sign, written as it is by people who do not know better: everything up to the last
@@ -62,14 +120,20 @@ struct MaskedText {
     guard token.startIndex > rest.startIndex, secret.count >= 6 else {
       return readValue(rest, toItsEnd: false)
     }
-    guard !CredentialMask.ordinaryAfterScheme.contains(secret.lowercased()) else { return rest }
+    guard !CredentialName.ordinaryAfterBearer.contains(secret.lowercased()) else { return rest }
     show(rest[..<token.startIndex])
     hide(secret)
     return token[secret.endIndex...]
   }
 
-  /// After a telling key: `=VALUE`, `: VALUE`, `": "VALUE"`.
+  /// After a telling key: `=VALUE`, `: VALUE`, `": "VALUE"`, `>VALUE<`.
   private mutating func readValue(_ rest: Substring, toItsEnd: Bool) -> Substring {
+    if rest.first == ">" {
+      let secret = rest.dropFirst().prefix { $0 != "<" && !$0.isNewline }
+      show(">")
+      hide(secret)
+      return rest[secret.endIndex...]
+    }
     var value = rest
     if value.first?.isQuote == true { value = value.dropFirst() }
     value = value.drop { $0 == " " }
@@ -93,8 +157,10 @@ struct MaskedText {
       end = value.firstIndex { $0.isWhitespace || $0.isQuote || $0 == "&" || $0 == "#" } ?? value.endIndex
     }
     let secret = value[..<end]
-    // The scheme of a header is none.
-    if sign == ":", let last = secret.split(separator: " ").last { secrets.append(String(last)) }
+    if sign == ":" {
+      secrets += secret.split { $0 == " " || $0 == "," || $0 == ";" }.map(String.init)
+        .filter { !CredentialName.isScheme($0) }
+    }
     hide(secret)
     return value[end...]
   }

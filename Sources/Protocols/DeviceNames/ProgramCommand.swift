@@ -19,12 +19,16 @@ public struct ProgramCommand: CustomStringConvertible, Hashable, Sendable {
     else { return nil }
     self.words = words
     mask = CredentialMask(words)
-    description =
-      mask.words == words
-      ? text : mask.words.map { $0.contains(" ") || $0.isEmpty ? "'\($0)'" : $0 }.joined(separator: " ")
+    description = mask.words == words ? text : Self.joined(mask.words)
   }
 
-  private static func split(_ text: String) -> [String]? {
+  /// Quotes stand where they are needed.
+  static func joined(_ words: [String]) -> String {
+    words.map { $0.contains(" ") || $0.isEmpty ? "'\($0)'" : $0 }.joined(separator: " ")
+  }
+
+  /// Nil if a quote is open.
+  static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
     var quote: Character?

@@ -174,8 +174,7 @@ struct ConfigurationSection {
   func value<Value: ConfigurationText>(_ key: String, default fallback: Value) -> Value {
     guard let node = values[key] else { return fallback }
     guard let scalar = node.scalar, let value = Value(scalar.string) else {
-      let found = CredentialMask().masked(node.kind)
-      reader.report(node, path(key), "must be \(Value.allowed); but is \(found)")
+      reader.report(node, path(key), "must be \(Value.allowed); but is \(node.kind)")
       return fallback
     }
     return value

@@ -1,3 +1,5 @@
+internal import DeviceNames
+
 /// A position in the text, counted from 1.
 struct YAMLMark: Hashable {
   var line: Int
@@ -50,9 +52,10 @@ struct YAMLScalar {
   /// Unquoted, so it may be a number or empty.
   var isPlain: Bool
 
-  /// In quotes. Of a long one the beginning, and how long it is.
+  /// In quotes, without what looks like a credential. Of a long one the beginning, and how long it is.
   fileprivate var quoted: String {
-    string.count > 40 ? "“\(string.prefix(40))…” (\(string.utf8.count) bytes)" : "“\(string)”"
+    let shown = CredentialMask.masked(command: string)
+    return shown.count > 40 ? "“\(shown.prefix(40))…” (\(string.utf8.count) bytes)" : "“\(shown)”"
   }
 }
 
