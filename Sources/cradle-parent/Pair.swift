@@ -175,10 +175,7 @@ struct Pair: AsyncParsableCommand {
   }
 
   private static var hostName: String {
-    var bytes = [UInt8](repeating: 0, count: 256)
-    let isKnown = bytes.withUnsafeMutableBytes { buffer in
-      buffer.bindMemory(to: CChar.self).baseAddress.map { gethostname($0, buffer.count - 1) == 0 } ?? false
-    }
-    return isKnown ? String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) : "Parent"
+    let name = MachineName.current
+    return name.isEmpty ? "Parent" : name
   }
 }

@@ -30,6 +30,12 @@ extension RealPeers {
         #expect(try request(child, "/metrics", ["-H", field], token: token).status == 200, "\(field)")
         #expect(try request(child, "/healthz", ["-H", field]).status == 200, "\(field)")
       }
+      // Nor is a page in a browser on the board whose name leads here (DNS rebinding), or a proxy that says nothing.
+      for host in ["evil.example", "evil.example:\(child.port)", "baby.local:\(child.port)"] {
+        #expect(try request(child, "/metrics", ["-H", "Host: \(host)"]).status == 401, "\(host)")
+        #expect(try request(child, "/metrics", ["-H", "Host: \(host)"], token: token).status == 200, "\(host)")
+      }
+      #expect(try request(child, "/metrics", ["-H", "Host: localhost:\(child.port)"]).status == 200)
       #expect(try request(child, "/nothing").status == 401)
       #expect(try request(child, "/nothing", token: token).status == 404)
       let none = try request(child, "/whep", sdp + ["--data", "v=0"])

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import SecureTransport
@@ -72,7 +73,9 @@ import Wire
   // MARK: - At a server
 
   /// What a client got that sends some bytes before its TLS; nil: the connection was closed.
-  private static func answer(to preface: [UInt8], proxies: Set<IPAddress>, field: String = "") async throws -> String? {
+  private static func answer(
+    to preface: [UInt8], proxies: Set<IPAddress>, field: String = "", host: String = "localhost"
+  ) async throws -> String? {
     let key = PrivateKey.generate()
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let server = try await HTTPServer.start(
@@ -94,7 +97,10 @@ import Wire
       }
     }.connect(host: "127.0.0.1", port: server.port).get()
     channel.writeAndFlush(
-      ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\(field)Connection: close\r\n\r\n"), promise: nil)
+      ByteBuffer(
+        string: "GET / HTTP/1.1\r\n"
+          + host.replacing("PORT", with: "\(server.port)").split(separator: ",").map { "Host: \($0)\r\n" }.joined()
+          + "\(field)Connection: close\r\n\r\n"), promise: nil)
     let text = try await answered.futureResult.get()
     await server.stop()
     return text.split(separator: "\r\n\r\n").dropFirst().first.map(String.init)
@@ -122,6 +128,27 @@ import Wire
   ])
   func aForwardedRequestIsNotLocal(field: String) async throws {
     #expect(try await Self.answer(to: [], proxies: [], field: field + "\r\n") == "from 127.0.0.1.")
+  }
+
+  /// A browser on this machine that shows a stranger's page, whose name leads to loopback; a proxy that says nothing.
+  @Test(arguments: [
+    ("evil.example", false), ("evil.example:PORT", false), ("localhost.evil.example", false),
+    ("127.0.0.1.evil.example", false),
+    ("192.0.2.1:PORT", false), ("[2001:db8::1]", false), ("0.0.0.0", false), ("nursery.local:PORT", false),
+    ("localhost,localhost", false), ("2130706433", false), ("HOSTNAME", false), ("HOSTNAME.local:PORT", false),
+    ("localhost", true), ("LocalHost:1", true), ("a.localhost:PORT", true), ("127.0.0.1:PORT", true),
+    ("127.8.9.1", true),
+    ("[::1]:PORT", true), ("HOSTNAME:PORT", true),
+  ])
+  func onlyWhoNamesThisMachineIsLocal(host: String, isLocal: Bool) async throws {
+    var bytes = [CChar](repeating: 0, count: 256)
+    #expect(gethostname(&bytes, 255) == 0)
+    let whole = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let name = String(whole.prefix { $0 != "." })
+    // A machine whose name has dots has no bare one.
+    let isLocal = isLocal && (!host.hasPrefix("HOSTNAME:") || name == whole)
+    let answer = try await Self.answer(to: [], proxies: [], host: host.replacing("HOSTNAME", with: name))
+    #expect(answer == "from 127.0.0.1\(isLocal ? ", loopback" : "").", "\(host)")
   }
 
   @Test func aProxyThatSaysNothingIsNotServed() async throws {

@@ -1,3 +1,4 @@
+internal import Linux
 public import NIOCore
 public import NIOHTTP1
 public import Signaling
@@ -19,8 +20,22 @@ public struct HTTPRequest: Sendable {
   /// A proxy has said in front of the connection's bytes for whom it stands (`ProxyHeader`).
   public var isRelayed = false
 
-  /// Whether the client runs on this machine. A proxy on this machine is not the client.
-  public var isFromLoopback: Bool { (remoteAddress?.ip.isLoopback ?? false) && !isForwarded }
+  /// Whether the client runs on this machine and means it: neither a proxy on this machine, nor a page in a browser on it whose
+  /// name leads here (DNS rebinding), is such a client.
+  public var isFromLoopback: Bool { (remoteAddress?.ip.isLoopback ?? false) && !isForwarded && namesThisMachine }
+
+  /// Whether `Host` is a name that no other network can give to this machine, nor a proxy have: an address of loopback, `localhost`
+  /// and what is below it (RFC 6761 section 6.3), or, with our own port, the machine's bare name, which its /etc/hosts has
+  /// at 127.0.1.1. Names with dots (`.local` ones, too) are what others look up, and what proxies are called by.
+  private var namesThisMachine: Bool {
+    let fields = headers["Host"]
+    // RFC 9112 section 3.2: exactly one.
+    guard fields.count == 1, let (written, port) = HostAndPort.split(fields[0]) else { return false }
+    let host = written.lowercased()
+    if let address = IPAddress(host) { return address.isLoopback }
+    if host == "localhost" || host.hasSuffix(".localhost") { return true }
+    return !host.contains(".") && host == MachineName.current.lowercased() && port != nil && port == localAddress?.port
+  }
 
   /// Whether a proxy says that it stands between, by PROXY protocol or a field: RFC 7239, RFC 9110 section 7.6.3, and what
   /// proxies sent before.
