@@ -25,7 +25,7 @@ struct AwayCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let daemon = RunningDaemon.ask(runtimeDirectory: directories.runtime, stateDirectory: directories.state)
+    let daemon = RunningDaemon.ask(runtimeDirectory: directories.runtime)
     let configuration: ChildConfiguration
     do {
       configuration = try directories.loadConfiguration(of: daemon)

@@ -17,8 +17,9 @@ struct Check: ParsableCommand {
 
   func run() throws {
     let configuration = try overrides.apply(to: directories.loadConfiguration())
-    let daemon = RunningDaemon.ask(runtimeDirectory: directories.runtime, stateDirectory: directories.state)
-    let findings = ReadinessCheck.run(configuration, stateDirectory: directories.state, running: daemon.report)
+    let daemon = RunningDaemon.ask(runtimeDirectory: directories.runtime)
+    let findings = ReadinessCheck.run(
+      configuration, stateDirectory: directories.state(of: daemon), running: daemon.report)
     let isFine = !findings.hasProblem
     if json {
       let checks = findings.map { finding in

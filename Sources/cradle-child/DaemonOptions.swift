@@ -22,6 +22,9 @@ struct DirectoryOptions: ParsableArguments {
   var state: String { stateDirectory ?? environment("STATE_DIRECTORY") ?? "/var/lib/cradle" }
   var runtime: String { runtimeDirectory ?? environment("RUNTIME_DIRECTORY") ?? "/run/cradle" }
 
+  /// The directory that is named, else the one that the daemon uses, else the default one.
+  func state(of daemon: RunningDaemon) -> String { stateDirectory ?? daemon.report?.stateDirectory ?? state }
+
   /// systemd passes a colon-separated list; the first one is used.
   private func environment(_ name: String) -> String? {
     ProcessInfo.processInfo.environment[name].flatMap { $0.split(separator: ":").first.map(String.init) }
@@ -36,7 +39,11 @@ struct DirectoryOptions: ParsableArguments {
     guard let path = config ?? daemon?.report?.configurationFile else {
       return access(Self.defaultConfiguration, F_OK) == 0 ? Self.defaultConfiguration : nil
     }
-    return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    return absolute(path)
+  }
+
+  func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
   }
 
   /// The configuration file's content; defaults when there is none.

@@ -24,11 +24,11 @@ struct DoctorCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let daemon = RunningDaemon.ask(runtimeDirectory: directories.runtime, stateDirectory: directories.state)
+    let daemon = RunningDaemon.ask(runtimeDirectory: directories.runtime)
     let configuration = try overrides.apply(to: directories.loadConfiguration(of: daemon))
     let doctor = Doctor(
       configuration: configuration, source: directories.configurationSource(of: daemon),
-      stateDirectory: directories.state, daemon: daemon)
+      stateDirectory: directories.state(of: daemon), daemon: daemon)
     let report = FindingReport(labels: doctor.labels, isJSON: json)
     await doctor.run(looking: report.looking, found: report.found)
     report.close()

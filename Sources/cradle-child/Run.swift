@@ -30,8 +30,8 @@ struct Run: AsyncParsableCommand {
     logger.logLevel = verbose ? .debug : .info
     let serviceManager = ServiceManager()
     let options = ChildNode.Options(
-      configuration: configuration, stateDirectory: directories.state, runtimeDirectory: directories.runtime,
-      serviceManager: serviceManager, configurationFile: directories.file())
+      configuration: configuration, stateDirectory: directories.absolute(directories.state),
+      runtimeDirectory: directories.runtime, serviceManager: serviceManager, configurationFile: directories.file())
     // Before the node starts, so that an early signal is not lost.
     let signals = StopSignals()
     let node: ChildNode

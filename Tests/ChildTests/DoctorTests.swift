@@ -48,7 +48,7 @@ import Wire
   @Test func nobodyAtTheSocketIsNoDaemon() throws {
     let root = try FakeRoot()
     let path = root.folder.path
-    guard case .stopped = RunningDaemon.ask(runtimeDirectory: path, stateDirectory: path) else {
+    guard case .stopped = RunningDaemon.ask(runtimeDirectory: path) else {
       return #expect(Bool(false), "nothing listens there")
     }
   }

@@ -100,6 +100,13 @@ extension RealPeers {
         let said = try says([command] + configuration)
         #expect(said.status == 1 && said.text.contains(full), Comment(rawValue: said.text))
       }
+      // The running unit says where its state is.
+      for command in ["check", "doctor"] {
+        let said = try ChildProcess.run(
+          ChildProcess.program.path,
+          [command, "--runtime-directory", house.child.folder.appending(path: "run").path] + configuration)
+        #expect(said.status == 1 && said.output.contains(full), "\(said)")
+      }
       // With the first picture that cannot be written.
       var paused = false
       for _ in 0..<50 where !paused {

@@ -21,15 +21,17 @@ final class AdminCommands: @unchecked Sendable {
   private let servers: ServerBook
   private let certificate: ServerCertificate
   private let configurationFile: String?
+  private let stateDirectory: String
   /// What is wrong with the machine at this moment.
   lazy var conditions: () -> EventLoopFuture<[HealthLog.Condition]> = { [loop] in loop.makeSucceededFuture([]) }
 
   init(
     loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
     recording: RecordingService, meetings: MeetingBoard, servers: ServerBook, certificate: ServerCertificate,
-    configurationFile: String?
+    configurationFile: String?, stateDirectory: String
   ) {
     self.configurationFile = configurationFile
+    self.stateDirectory = stateDirectory
     self.loop = loop
     self.tokens = tokens
     self.pairing = pairing
@@ -132,6 +134,7 @@ final class AdminCommands: @unchecked Sendable {
       status.tokens = admin.tokens.records.count
       status.hasOwner = admin.pairing.hasOwner
       status.configurationFile = admin.configurationFile
+      status.stateDirectory = admin.stateDirectory
       status.alarms += [admin.recording.alarm].compactMap(\.self)
       status.alarms += conditions.filter { $0.level == .warning }.map(\.sentence)
       return status

@@ -14,15 +14,14 @@ public enum RunningDaemon: Sendable {
 
   /// Asks over the socket in the runtime directory. Blocks, ten seconds at most.
   ///
-  /// - Parameter stateDirectory: its lock file names the process.
-  public static func ask(runtimeDirectory: String, stateDirectory: String) -> RunningDaemon {
+  public static func ask(runtimeDirectory: String) -> RunningDaemon {
     let socket = runtimeDirectory + "/" + AdminProtocol.socketName
     do throws(CommandClientError) {
       guard case .success(let report) = try AdminProtocol.ask(StatusShow(), at: socket) else {
         return .silent(socket: socket)
       }
       return .running(
-        report, process: SystemFiles().number("\(stateDirectory)/lock"),
+        report, process: report.stateDirectory.flatMap { SystemFiles().number("\($0)/lock") },
         away: try? AdminProtocol.ask(AwayShow(), at: socket).get(),
         certificate: try? AdminProtocol.ask(CertificateShow(), at: socket).get())
     } catch {

@@ -152,7 +152,7 @@ public final class ChildNode: Sendable {
     let admin = AdminCommands(
       loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
       meetings: meetings, servers: viewers.servers, certificate: certificate,
-      configurationFile: options.configurationFile)
+      configurationFile: options.configurationFile, stateDirectory: options.stateDirectory)
 
     let resolver = HostResolver()
     try await loop.submit {

@@ -153,4 +153,6 @@ public struct StatusReport: ControlReply {
   public var hasOwner: Bool?
   /// The file that the daemon has read its configuration from; nil: it has the defaults.
   public var configurationFile: String?
+  /// Where it keeps identity, pairs and tokens; nil: an older daemon.
+  public var stateDirectory: String?
 }
