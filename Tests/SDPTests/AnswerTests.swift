@@ -268,7 +268,7 @@ import Testing
       ),
       (.noMedia, { $0 = String($0[..<$0.firstRange(of: "m=")!.lowerBound]) }),
       (
-        .noCommonCodec(offered: ["X", "Y"], ours: ["VP8", "opus"]),
+        .noCommonCodec(offered: ["X", "Y"], ours: ["VP8", "opus"], lines: [SourceLine(), SourceLine()]),
         { $0 = $0.replacing("VP8", with: "X").replacing("opus", with: "Y").replacing("-datach", with: "") }
       ),
     ]

@@ -195,4 +195,50 @@ import Testing
     #expect(answer.media.map(\.port) == [0, 9, 9] && answer.bundle == ["a", "d"])
     #expect(session.remoteICE.ufrag == "abcd" && session.remoteICE.candidates.count == 1)
   }
+
+  /// A section whose payload types are none; the line is named.
+  @Test(arguments: ["300 x", "128", "-1", "x", "4294967296 300", "0x60", "096"])
+  func payloadTypesThatAreNoneAreNamedWithTheirLine(formats: String) throws {
+    let text = smallOffer { $0 = $0.replacing("SAVPF 100 101", with: "SAVPF \(formats)") }
+    let error = try #require(throws: SDPError.self) { try SessionDescription(parsing: text) }
+    let line = "m=video 9 UDP/TLS/RTP/SAVPF \(formats)"
+    let number = try #require(text.split(separator: "\n").firstIndex { $0 == line }) + 1
+    let first = formats.split(separator: " ")[0]
+    #expect(error.line == number && "\(error)".hasPrefix("line \(number) (\(line)): \(first)"), "\(error)")
+    #expect("\(error)".hasSuffix("payload types are numbers from 0 to 127"))
+    // What the offerer rejects itself means nothing.
+    let rejected = text.replacing("m=video 9", with: "m=video 0")
+    #expect(try OfferAnswer.answer(SessionDescription(parsing: rejected), with: makeLocal()).answer.media[0].port == 0)
+  }
+
+  /// Codecs that we do not have, and payload types without one: with their lines, as far as there are a few.
+  @Test(arguments: [
+    ("a=rtpmap:100 FOO/90000", "FOO", "a=rtpmap:100 FOO/90000"),
+    ("a=rtpmap:100 VP8/8000", "VP8", "a=rtpmap:100 VP8/8000"),
+    ("a=x", "no codec", "m=video 9 UDP/TLS/RTP/SAVPF 100 101"),
+    ("a=rtpmap:300 VP8/90000", "no codec", "m=video 9 UDP/TLS/RTP/SAVPF 100 101"),
+    ("a=rtpmap:100 \u{202e}E\u{1b}VIL/90000", "EVIL", "a=rtpmap:100 EVIL/90000"),
+  ])
+  func whatHasNoCommonCodecIsNamedWithItsLine(map: String, offered: String, shown: String) throws {
+    var viewOnly = makeLocal()
+    viewOnly.media.removeLast()
+    viewOnly.sctpPort = nil
+    let text = smallOffer { $0 = $0.replacing("a=rtpmap:100 VP8/90000", with: map) }
+    let offer = try SessionDescription(parsing: text)
+    let error = try #require(throws: NegotiationError.self) { try OfferAnswer.answer(offer, with: viewOnly) }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let number =
+      try #require(
+        lines.firstIndex { $0 == map || map.hasPrefix("a=x") && $0 == shown || map.contains(":300") && $0 == shown })
+      + 1
+    let wanted = "no codec in common: the offer has \(offered), this end has VP8: line "
+    #expect("\(error)".hasPrefix(wanted) && "\(error)".hasSuffix("(\(shown))"), "\(error)")
+    #expect("\(error)".contains("line \(number) ") || shown.hasPrefix("m="), "\(error)")
+  }
+
+  @Test func aPasswordIsNotQuoted() throws {
+    let text = smallOffer { $0 = $0.replacing("a=ice-pwd:0123456789012345678901", with: "a=ice-pwd:short") }
+    let error = try #require(throws: SDPError.self) { try SessionDescription(parsing: text) }
+    #expect(error.text == nil && !"\(error)".contains("short"))
+  }
 }

@@ -77,10 +77,18 @@ struct CodecMatch {
 extension MediaDescription {
   /// Names of the codecs that carry media themselves, each once, as written; for an unusable one, why.
   var codecNames: [String] {
-    let helpers: Set = ["rtx", "red", "ulpfec", "flexfec-03", "flexfec", "cn", "telephone-event"]
     var seen: Set<String> = []
-    return payloads.filter { !helpers.contains($0.name.lowercased()) && seen.insert($0.name.lowercased()).inserted }
-      .map { isRTCP($0.number) ? "\($0.name) (its payload type \($0.number) is RTCP's)" : $0.name }
+    return mediaPayloads.filter { seen.insert($0.name.lowercased()).inserted }
+      .map {
+        let name = SourceLine.shown($0.name)
+        return isRTCP($0.number) ? "\(name) (its payload type \($0.number) is RTCP's)" : name
+      }
+  }
+
+  /// Those that carry media themselves.
+  var mediaPayloads: [PayloadFormat] {
+    let helpers: Set = ["rtx", "red", "ulpfec", "flexfec-03", "flexfec", "cn", "telephone-event"]
+    return payloads.filter { !helpers.contains($0.name.lowercased()) }
   }
 
   /// RFC 5761 section 4: where RTP and RTCP share a port, packets with these payload types are taken for RTCP.

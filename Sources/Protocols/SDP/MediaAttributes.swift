@@ -130,6 +130,8 @@ public struct PayloadFormat: Hashable, Sendable {
   public var parameters: FormatParameters
   /// For example `nack pli`. RFC 4585 section 4.2.
   public var feedback: [String]
+  /// Its `rtpmap` line.
+  public var source = SourceLine()
 
   public init(
     number: UInt8, name: String, clockRate: UInt32, channels: Int? = nil, parameters: FormatParameters = "",

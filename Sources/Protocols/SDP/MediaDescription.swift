@@ -33,6 +33,8 @@ public struct MediaDescription: Hashable, Sendable {
   public var transport: String
   /// Payload type numbers, or `webrtc-datachannel`, as written in the `m=` line.
   public var formats: [String]
+  /// Its `m=` line.
+  public var source = SourceLine()
   /// The value of the `c=` line.
   public var connection: String?
   /// The `b=` lines: for this section alone.

@@ -4,8 +4,9 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
   case noMedia
   /// No kind of media and no data channel in common.
   case nothingInCommon
-  /// No codec and no data channel in common: the codecs that the peer lists, and ours.
-  case noCommonCodec(offered: [String], ours: [String])
+  /// No codec and no data channel in common: the codecs that the peer lists, and ours; the lines that name its codecs, or that
+  /// list payload types without one.
+  case noCommonCodec(offered: [String], ours: [String], lines: [SourceLine])
   /// The answer has several sections, but no BUNDLE group to put them on one transport. RFC 9143.
   case noBundle
   case noICECredentials
@@ -23,8 +24,12 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
     switch self {
     case .noMedia: "the description offers no media section"
     case .nothingInCommon: "no codec and no data channel in common"
-    case .noCommonCodec(let offered, let ours):
-      "no codec in common: the offer has \(offered.list("and")), this end has \(ours.list("and"))"
+    case .noCommonCodec(let offered, let ours, let lines):
+      "no codec in common: the offer has \(offered.isEmpty ? "no codec" : offered.list("and")), this end has \(ours.list("and"))"
+        + (lines.isEmpty
+          ? ""
+          : ": " + lines.prefix(Self.mostLines).map(\.description).joined(separator: ", ")
+            + (lines.count > Self.mostLines ? " and others" : ""))
     case .noBundle:
       "several media sections without a BUNDLE group; this end has one transport only (bundle-policy=max-bundle)"
     case .noICECredentials: "no ice-ufrag and ice-pwd"
@@ -35,4 +40,6 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
     case .answerDoesNotFit(let how): "the answer does not fit the offer: \(how)"
     }
   }
+
+  private static let mostLines = 4
 }

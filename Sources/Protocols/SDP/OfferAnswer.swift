@@ -20,7 +20,7 @@ public enum OfferAnswer {
     if assignment.isEmpty, let first = rejected.first(where: { $0.reason == .noRTCPMux }) {
       throw .noRTCPMux(offer.media[first.index].mid ?? String(first.index))
     }
-    guard let tagged = transport.sections.first else { throw nothingInCommon(rejected) }
+    guard let tagged = transport.sections.first else { throw nothingInCommon(rejected, offer) }
 
     // A bundle-only section has nothing of its own, also where the one that speaks for it is rejected.
     let bundled = (transport.sections + whole.sections.filter { !transport.sections.contains($0) }).map {
@@ -133,14 +133,19 @@ public enum OfferAnswer {
     return RejectedMedia(index: index, kind: offered.kind, direction: offered.direction, reason: reason)
   }
 
-  private static func nothingInCommon(_ rejected: [RejectedMedia]) -> NegotiationError {
+  private static func nothingInCommon(_ rejected: [RejectedMedia], _ offer: SessionDescription) -> NegotiationError {
     var (offered, ours): ([String], [String]) = ([], [])
+    var lines: [SourceLine] = []
     for media in rejected {
       guard case .noCodec(let theirs, let own) = media.reason else { continue }
       offered += theirs.filter { !offered.contains($0) }
       ours += own.filter { !ours.contains($0) }
+      let section = offer.media[media.index]
+      let maps = section.mediaPayloads.map(\.source).filter { $0.number > 0 }
+      lines += maps.isEmpty ? [section.source] : maps
     }
-    return offered.isEmpty ? .nothingInCommon : .noCommonCodec(offered: offered, ours: ours)
+    lines.removeAll { $0.number == 0 }
+    return ours.isEmpty ? .nothingInCommon : .noCommonCodec(offered: offered, ours: ours, lines: lines)
   }
 
   private static func describe(

@@ -5,13 +5,25 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong with it, human-readable.
   public var reason: String
 
-  public init(line: Int, reason: String) {
+  /// The line itself, where it is known and no password.
+  public var text: String?
+
+  public init(line: Int, reason: String, text: String? = nil) {
     self.line = line
     self.reason = reason
+    self.text = text
   }
 
-  /// `line 7: no such direction`.
-  public var description: String { "line \(line): \(reason)" }
+  /// `line 7 (a=setup:never): setup is active, passive, actpass or holdconn`.
+  public var description: String {
+    "line \(line)\(text.map { " (\(SourceLine.shown($0)))" } ?? ""): \(reason)"
+  }
+
+  /// With the text of its line.
+  func quoting(_ lines: [SDPLine]) -> SDPError {
+    guard let quoted = lines.first(where: { $0.number == line }), quoted.attributeName != "ice-pwd" else { return self }
+    return SDPError(line: line, reason: reason, text: quoted.text)
+  }
 }
 
 /// Limits of a description. The largest browser offers stay below a quarter of each.

@@ -44,6 +44,9 @@ public struct SDPLine: Sendable {
     return lines
   }
 
+  /// The whole line.
+  var text: String { String(UnicodeScalar(type)) + "=" + value }
+
   /// The name and value of an `a=` line; a property attribute has no value. RFC 8866 section 5.13.
   public var attribute: (name: Substring, value: Substring?) { value.cut(at: 58) }
 

@@ -4,9 +4,14 @@ extension SessionDescription {
   ///
   /// - Throws: `SDPError` with the line and what is wrong with it.
   public init(parsing text: String) throws(SDPError) {
-    var parser = SDPParser()
-    for line in try SDPLine.lines(of: text) { try parser.read(line) }
-    self = try parser.finish()
+    let lines = try SDPLine.lines(of: text)
+    do throws(SDPError) {
+      var parser = SDPParser()
+      for line in lines { try parser.read(line) }
+      self = try parser.finish()
+    } catch {
+      throw error.quoting(lines)
+    }
   }
 }
 

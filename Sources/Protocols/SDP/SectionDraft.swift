@@ -35,8 +35,21 @@ struct SectionDraft {
     media = MediaDescription(
       kind: MediaKind(String(words[0])), port: port.number(as: UInt16.self) ?? .max, transport: String(words[2]),
       formats: words[3...].map(String.init))
+    media.source = SourceLine(line)
     self.line = line.number
     isRTP = media.isRTP
+    // What RTP has no room for beside others is not used.
+    guard !isRTP || media.port == 0 || media.formats.isEmpty || media.formats.contains(where: Self.isPayloadType) else {
+      throw SDPError(
+        line: line.number,
+        reason:
+          "\(media.formats.prefix(4).map { SourceLine.shown($0) }.list("and")): payload types are numbers from 0 to 127"
+      )
+    }
+  }
+
+  private static func isPayloadType(_ format: String) -> Bool {
+    format[...].number(as: UInt8.self).map { $0 < 128 && format == String($0) } ?? false
   }
 
   mutating func read(_ line: SDPLine) throws(SDPError) {
@@ -129,9 +142,7 @@ struct SectionDraft {
     switch name {
     case "rtpmap":
       // What the m= line does not list, or RTP has no room for, is not used.
-      guard media.formats.contains(key), let number = format.number(as: UInt8.self), number < 128,
-        key == String(number)
-      else { return }
+      guard media.formats.contains(key), Self.isPayloadType(key), let number = UInt8(key) else { return }
       // RFC 8866 section 6.6: encoding name / clock rate [/ channels].
       let parts = rest.parts(47)
       guard parts.count == 2 || parts.count == 3, let rate = parts[1].number(as: UInt32.self), rate > 0 else {
@@ -140,6 +151,7 @@ struct SectionDraft {
       formatMaps[key] = PayloadFormat(
         number: number, name: String(parts[0]), clockRate: rate,
         channels: parts.count == 3 ? parts[2].number(as: UInt8.self).map(Int.init) : nil)
+      formatMaps[key]?.source = SourceLine(line)
     case _ where rest.isEmpty: return
     case "fmtp":
       let joined = parameters[key].map { $0 + ";" + rest } ?? String(rest)
