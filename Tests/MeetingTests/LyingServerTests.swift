@@ -47,6 +47,31 @@ extension RealPeers {
       #expect(try ConnectionProcess.all().isEmpty)
     }
 
+    /// Two thousand million iterations of SCRAM: five seconds of them, then a minute without this server, for host and parent.
+    @Test func aServerThatMakesUsComputeIsLeftAlone() async throws {
+      let server = try XMPPLie.expensivePassword.server()
+      let host = try await host(server, isXMPP: true)
+      var used: Duration = .zero
+      for _ in 0..<600 where used < .seconds(20) {
+        let process = try ConnectionProcess.all().first
+        if let time = process.flatMap({ ConnectionProcess.processorTime(of: $0) }) { used = max(used, time) }
+        if !host.events.all.isEmpty { break }
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      let reason = try await host.absent()
+      #expect(reason.hasPrefix("what it sent took more than 5 s of processor time"), "\(reason)")
+      #expect(used < .seconds(7), "\(used)")
+      // Each try ends at once.
+      #expect(try await host.absent() == reason)
+      #expect(try await host.absent() == reason)
+      let link = try await TestLink(place(server, isXMPP: true), child: Self.child, client: "anna-1", on: loop)
+      guard case .unreachable(reason)? = try await link.open() else { return #expect(Bool(false)) }
+      #expect(server.connections == 1)
+      #expect(try ConnectionProcess.all().isEmpty)
+      try await host.close()
+      try await ConnectionThreads.areGone("xmpp")
+    }
+
     @Test func aConnectionProcessThatIsKilledIsMissedAndReplaced() async throws {
       let broker = try Broker()
       let host = try await TestHost(broker.place(.child), child: Self.child, on: loop, presence: "here")

@@ -1,5 +1,6 @@
 internal import Linux
 internal import NIOCore
+internal import Synchronization
 
 /// One connection to a server, from the event loop's side. A process of its own serves it, because libraries in C read what
 /// the server sends, and a thread of ours speaks with that process. Confined to the event loop.
@@ -9,6 +10,7 @@ final class MeetingConnection<Order: Codable & Sendable, Incoming: MeetingIncomi
 
   private let loop: any EventLoop
   private let mailbox = Mailbox()
+  private let server: String
   private var receive: (Event) -> Void
   private var isEnded = false
   /// Itself, while it says goodbye.
@@ -30,10 +32,16 @@ final class MeetingConnection<Order: Codable & Sendable, Incoming: MeetingIncomi
     receive: @escaping (Event) -> Void
   ) {
     loop = eventLoop
+    server = errand.server
     self.receive = receive
     let reference = Reference()
     let bound = NIOLoopBound(reference, eventLoop: loop)
     reference.connection = self
+    if let reason = CostlyServers.known.withLock({ $0.refusal(server, now: .ofEventLoop) }) {
+      isEnded = true
+      loop.execute { bound.value.connection?.receive(.closed(reason)) }
+      return
+    }
     _ = WorkerThread(name: name) { [loop, mailbox] in
       let announce = { @Sendable in mailbox.whileHeard { loop.execute { bound.value.connection?.drain() } } }
       MeetingPump(program: program, errand: errand, mailbox: mailbox, announce: announce).run()
@@ -58,6 +66,11 @@ final class MeetingConnection<Order: Codable & Sendable, Incoming: MeetingIncomi
   /// Does `farewell`, and says goodbye. `done` is called once that has happened or cannot happen, and nothing else
   /// any more.
   func leave(_ farewell: Order?, then done: @escaping () -> Void) {
+    guard !isEnded else {
+      receive = { _ in }
+      let bound = NIOLoopBound(done, eventLoop: loop)
+      return loop.execute { bound.value() }
+    }
     leaving = self
     receive = { [weak self] event in
       guard event.isLast else { return }
@@ -78,6 +91,9 @@ final class MeetingConnection<Order: Codable & Sendable, Incoming: MeetingIncomi
   private func drain() {
     for event in mailbox.takeEvents() {
       if event.isLast { isEnded = true }
+      if case .tooCostly(let reason) = event {
+        CostlyServers.known.withLock { $0.add(server, reason: reason, now: .ofEventLoop) }
+      }
       receive(event)
     }
   }

@@ -16,6 +16,8 @@ enum MeetingEvent<Incoming: MeetingIncoming>: Codable, Sendable {
   case received(Incoming)
   /// The connection is lost, with words for a person. Nothing follows.
   case closed(String)
+  /// What the server sent cost more than it may, with words for a person. Nothing follows.
+  case tooCostly(String)
   /// The goodbye has been said, or cannot be. Nothing follows.
   case left
 
@@ -24,7 +26,7 @@ enum MeetingEvent<Incoming: MeetingIncoming>: Codable, Sendable {
   /// Nothing follows.
   var isLast: Bool {
     switch self {
-    case .closed, .left: true
+    case .closed, .tooCostly, .left: true
     case .open, .received: false
     }
   }
@@ -36,6 +38,7 @@ extension MeetingEvent {
     switch try MeetingFrame.value(Self.self, in: frame) {
     case .received(let incoming): self = .received(try incoming.checked())
     case .closed(let reason): self = .closed(reason.printable())
+    case .tooCostly(let reason): self = .tooCostly(reason.printable())
     case let event: self = event
     }
   }

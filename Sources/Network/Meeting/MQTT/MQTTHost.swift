@@ -80,7 +80,7 @@ final class MQTTHost: MeetingHostTransport {
     case .received(.published(topics.presence, let refusal?)):
       .lost("this account may not publish \(topics.presence): \(refusal)")
     case .received(.message(let message)): delivery(message).map { .message(from: $0.from, $0.message) }
-    case .closed(let reason): .lost(reason)
+    case .closed(let reason), .tooCostly(let reason): .lost(reason)
     case .received, .left: nil
     }
   }

@@ -56,7 +56,7 @@ final class MQTTLink: MeetingLinkTransport {
     case .received(.message(let message)): input(message)
     case .received(.published(topics.inbox, let refusal?)):
       .lost("this account may not send messages to the child: \(refusal)")
-    case .closed(let reason): .lost(reason)
+    case .closed(let reason), .tooCostly(let reason): .lost(reason)
     case .received, .left: nil
     }
   }

@@ -28,10 +28,11 @@ struct MQTTService: Sendable {
     if mailbox.post(event) { announce() }
   }
 
-  func run() {
+  func run(within budget: ProcessorBudget) {
+    var budget = budget
     for version in MQTTVersion.allCases {
       do throws(MQTTProblem) {
-        return try connect(version)
+        return try connect(version, &budget)
       } catch {
         switch error {
         case .lost(let reason): return post(.closed(reason))
@@ -45,7 +46,7 @@ struct MQTTService: Sendable {
     post(.closed("it speaks neither MQTT 5 nor MQTT 3.1.1"))
   }
 
-  private func connect(_ version: MQTTVersion) throws(MQTTProblem) {
+  private func connect(_ version: MQTTVersion, _ budget: inout ProcessorBudget) throws(MQTTProblem) {
     guard let server = BrokerURL(settings.place.url) else {
       throw .lost("\(settings.place.url) is not \(BrokerURL.allowed)")
     }
@@ -71,7 +72,7 @@ struct MQTTService: Sendable {
     }
     var progress = Progress(end: patience)
     do throws(MQTTProblem) {
-      try serve(client, version, &progress)
+      try serve(client, version, &progress, &budget)
     } catch {
       guard version == .five, !progress.isAnswered else { throw error }
       switch error {
@@ -127,7 +128,8 @@ extension MQTTService {
   }
 
   private func serve(
-    _ client: borrowing MosquittoClient, _ version: MQTTVersion, _ progress: inout Progress
+    _ client: borrowing MosquittoClient, _ version: MQTTVersion, _ progress: inout Progress,
+    _ budget: inout ProcessorBudget
   ) throws(MQTTProblem) {
     var flow = InflowLimit(most: Self.mostInflow)
     while true {
@@ -153,7 +155,7 @@ extension MQTTService {
         if progress.isLeaving { client.disconnect() }
         throw .lost(MQTTWords.silent)
       }
-      let pause = flow.pause(client.descriptor)
+      let pause = [flow.pause(client.descriptor), budget.pause()].compactMap(\.self).max()
       let rest = min(now + Self.rest, progress.end ?? now + Self.rest, pause ?? now + Self.rest)
       try turn(client, isReading: pause == nil, until: rest, version, &progress)
       for entry in client.record.take() { try handle(entry, client, version, &progress, &flow) }

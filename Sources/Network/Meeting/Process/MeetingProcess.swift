@@ -33,25 +33,39 @@ struct MeetingProcess: ~Copyable {
   }
 
   /// How it has ended, for a person. It has closed its socket, so it ends at this moment.
-  func ending() -> String {
+  func ending() -> (words: String, isTooCostly: Bool) {
     for _ in 0..<100 {
       var information = siginfo_t()
       // Leaves its number to `deinit`.
       waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
-      if let words = Self.words(information) { return "its connection process ended (\(words))" }
+      if let words = Self.words(information) {
+        return Self.isTooCostly(information)
+          ? (Self.tooCostly, true) : ("its connection process ended (\(words))", false)
+      }
       usleep(10_000)
     }
-    return "its connection process hangs"
+    return ("its connection process hangs", false)
+  }
+
+  /// For a person: `ProcessorBudget` has ended it.
+  private static let tooCostly =
+    "what it sent took more than \(ProcessorBudget.seconds) s of processor time (a password with too many iterations, or XML that grows), so this place is tried less and less often"
+
+  private static func isTooCostly(_ information: siginfo_t) -> Bool {
+    information.si_code == Int32(CLD_KILLED) && status(information) == SIGXCPU
+  }
+
+  // si_status is a macro: three words and two ids stand before it (linux/asm-generic/siginfo.h).
+  private static func status(_ information: siginfo_t) -> Int32 {
+    withUnsafeBytes(of: information) { $0.loadUnaligned(fromByteOffset: 24, as: Int32.self) }
   }
 
   /// Nil while it runs.
   private static func words(_ information: siginfo_t) -> String? {
-    // si_status is a macro: three words and two ids stand before it (linux/asm-generic/siginfo.h).
-    let status = withUnsafeBytes(of: information) { $0.loadUnaligned(fromByteOffset: 24, as: Int32.self) }
     switch information.si_code {
     case 0: return nil
-    case Int32(CLD_EXITED): return "exit status \(status)"
-    default: return "signal \(status)"
+    case Int32(CLD_EXITED): return "exit status \(status(information))"
+    default: return "signal \(status(information))"
     }
   }
 }

@@ -53,7 +53,7 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
         }
       }
       guard Self.send(&waiting, to: process.descriptor) else {
-        return leavingSince == nil ? .closed(process.ending()) : .left
+        return leavingSince == nil ? Self.end(of: process) : .left
       }
       var buffer = [UInt8](repeating: 0, count: 64 * 1024)
       let count = recv(process.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -70,7 +70,7 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
           return .closed("its connection process says what cannot be read")
         }
       } else if count == 0 || ![EAGAIN, EINTR].contains(errno) {
-        return leavingSince == nil ? .closed(process.ending()) : .left
+        return leavingSince == nil ? Self.end(of: process) : .left
       } else {
         if let leavingSince, SuspendingClock.now - leavingSince > Self.farewellPatience { return .left }
         if SuspendingClock.now - silentSince > Self.patience { return .closed("its connection process hangs") }
@@ -80,6 +80,11 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
         _ = mailbox.wait(process.descriptor, for: events, until: .now + pause)
       }
     }
+  }
+
+  private static func end(of process: borrowing MeetingProcess) -> Event {
+    let ending = process.ending()
+    return ending.isTooCostly ? .tooCostly(ending.words) : .closed(ending.words)
   }
 
   /// - Returns: whether the process still reads.

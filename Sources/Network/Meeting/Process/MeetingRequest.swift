@@ -1,3 +1,5 @@
+internal import Signaling
+
 /// What a connection's process is told.
 enum MeetingRequest<Order: Codable>: Codable {
   case order(Order)
@@ -9,4 +11,13 @@ enum MeetingRequest<Order: Codable>: Codable {
 enum MeetingErrand: Codable {
   case mqtt(MQTTSettings)
   case xmpp(XMPPPlace, resource: String)
+
+  /// What answers there is one server, whoever logs in.
+  var server: String {
+    switch self {
+    case .mqtt(let settings):
+      BrokerURL(settings.place.url).map { "mqtt:\($0.host):\($0.port)" } ?? settings.place.url
+    case .xmpp(let place, _): "xmpp:\(place.host ?? place.account.server):\(place.port ?? 0)"
+    }
+  }
 }

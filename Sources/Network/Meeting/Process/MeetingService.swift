@@ -16,14 +16,17 @@ public enum MeetingService {
     // A service manager that stops a service signals all its processes; the one that started this one says goodbye first.
     for number in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { signal(number, SIG_IGN) }
     ProcessConfinement.apply(name: MeetingProgram.argument)
+    let budget = ProcessorBudget()
     var reader = MeetingFrameReader()
     var frames: [ArraySlice<UInt8>] = []
     guard let errand = try? readErrand(&reader, &frames) else { end() }
     switch errand {
     case .mqtt(let settings):
-      serve(reader, frames) { MQTTService(settings: settings, mailbox: $0, announce: $1).run() }
+      serve(reader, frames) { MQTTService(settings: settings, mailbox: $0, announce: $1).run(within: budget) }
     case .xmpp(let place, let resource):
-      serve(reader, frames) { XMPPService(place: place, resource: resource, mailbox: $0, announce: $1).run() }
+      serve(reader, frames) {
+        XMPPService(place: place, resource: resource, mailbox: $0, announce: $1).run(within: budget)
+      }
     }
     end()
   }

@@ -79,7 +79,7 @@ final class XMPPHost: MeetingHostTransport {
       // The server has nothing to accept: whoever wants the presence asks for it.
       report(.present)
     case .received(let incoming): receive(incoming)
-    case .closed(let reason): report(.lost(reason))
+    case .closed(let reason), .tooCostly(let reason): report(.lost(reason))
     case .left: break
     }
   }

@@ -48,7 +48,7 @@ final class XMPPLink: MeetingLinkTransport {
     switch event {
     case .open: .connected
     case .received(let incoming): incoming.from == address ? input(incoming) : nil
-    case .closed(let reason): .lost(reason)
+    case .closed(let reason), .tooCostly(let reason): .lost(reason)
     case .left: nil
     }
   }

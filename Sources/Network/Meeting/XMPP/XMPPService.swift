@@ -44,16 +44,17 @@ struct XMPPService: Sendable {
     if mailbox.post(event) { announce() }
   }
 
-  func run() {
+  func run(within budget: ProcessorBudget) {
     let client = StropheClient.make(place, resource: resource)
     guard client.connect(place), client.record.descriptor >= 0 else {
       return post(.closed("no way to \(place.host ?? place.account.server)"))
     }
-    post(serve(client))
+    post(serve(client, budget))
   }
 
   /// - Returns: the last event.
-  private func serve(_ client: borrowing StropheClient) -> XMPPConnection.Event {
+  private func serve(_ client: borrowing StropheClient, _ budget: ProcessorBudget) -> XMPPConnection.Event {
+    var budget = budget
     var end: ContinuousClock.Instant? = .now + Self.limit
     var isOpen = false
     var isLeaving = false
@@ -76,8 +77,8 @@ struct XMPPService: Sendable {
       }
       let now = ContinuousClock.now
       if let end, now >= end { return isLeaving ? .left : .closed(Self.silent) }
-      if let pause = flow.pause(client.record.descriptor) {
-        wait(client, isReading: false, until: min(pause, end ?? pause))
+      if let pause = [flow.pause(client.record.descriptor), budget.pause()].compactMap(\.self).max() {
+        wait(client, isReading: false, until: min(pause, end ?? pause, now + Self.rest))
         continue
       }
       client.work()
