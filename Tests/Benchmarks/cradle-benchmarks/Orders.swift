@@ -11,6 +11,8 @@ struct Orders: AsyncParsableCommand {
   var state: String
   @Option(help: "How many orders.")
   var count = 200
+  @Option(help: "Milliseconds between two of them: a person is not faster, and the child takes ten a second.")
+  var pause = 150
   @Option(help: "How many stills.")
   var stills = 20
 
@@ -30,10 +32,12 @@ struct Orders: AsyncParsableCommand {
     let toggle = LightSet(state: .toggle)
     // The first of each opens and loads what stays open.
     for number in 0...count {
+      try await Task.sleep(for: .milliseconds(pause))
       let time = try await ContinuousClock().measure { _ = try await session.perform(toggle) }
       if number > 0 { report.commandMilliseconds.append(time / .milliseconds(1)) }
     }
     for number in 0...stills {
+      try await Task.sleep(for: .milliseconds(pause))
       let time = try await ContinuousClock().measure {
         let still = try await session.fetch(ScreenshotTake())
         report.stillWidth = still.document.width

@@ -27,7 +27,7 @@ def _commands(bench: Bench) -> list[Figure]:
         switching = [parent.run("light", "on") for _ in range(runs + 1)][1:]
         processes.log(f"  pairing {median(pairing):.0f} ms, light on {median(switching):.0f} ms as a whole process")
         done = subprocess.run(
-            [bench.benchmarks, "orders", "--state", parent.state, "--count", "50" if bench.is_quick else "500"],
+            [bench.benchmarks, "orders", "--state", parent.state, "--count", "20" if bench.is_quick else "200"],
             capture_output=True, text=True)
         if done.returncode != 0:
             raise Problem(f"cradle-benchmarks orders: {done.stderr.strip()}")
