@@ -4,8 +4,8 @@
 
 Four children in a network namespace of their own, with nothing but loopback: one at a `cradle-rendezvous`, one at mosquitto, one at
 prosody, each over TLS, and one without a meeting place. The kernel counts every TCP packet of the connection in each direction,
-the bare acknowledgements of TCP among them, once all are there. Needs root, nftables, mosquitto, prosody and openssl. Prints one
-JSON object.
+the bare acknowledgements of TCP among them, once all are there. A connection to a broker or an XMPP server has a process of its
+own, whose memory is shown beside. Needs root, nftables, mosquitto, prosody and openssl. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -76,6 +76,21 @@ class Running:
         """Resident, without what is shared with files."""
         text = Path(f"/proc/{self.processes[name].pid}/status").read_text()
         return int(text.split("RssAnon:")[1].split()[0])
+
+    def connection_kilobytes(self, name: str) -> dict[str, int]:
+        """Of the process that serves the child's connection; its share of what it has in common with others is in `pss`."""
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                status = (folder / "status").read_text()
+                if f"\nPPid:\t{self.processes[name].pid}\n" not in status or b"meeting-link" not in (folder / "cmdline").read_bytes():
+                    continue
+                lines = dict(line.split(":", 1) for line in (folder / "smaps_rollup").read_text().splitlines()[1:])
+            except FileNotFoundError:
+                continue
+            kilobytes = {key: int(value.split()[0]) for key, value in lines.items()}
+            private = kilobytes["Private_Clean"] + kilobytes["Private_Dirty"]
+            return {"rss": kilobytes["Rss"], "pss": kilobytes["Pss"], "private": private, "privateAnonymous": kilobytes["Anonymous"]}
+        raise SystemExit(f"{name} has no connection process")
 
     def close(self) -> None:
         for process in reversed(self.processes.values()):
@@ -173,6 +188,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
         time.sleep(60 * options.minutes)
         packets = counted()
         memory = {name: running.kilobytes(f"child-{name}") for name in ("none", *PORTS)}
+        processes = {name: running.connection_kilobytes(f"child-{name}") for name in ("mqtt", "xmpp")}
     finally:
         running.close()
     return {
@@ -182,6 +198,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
             **{way: {"packets": packets[f"{name}_{way}_all"], "bareAcknowledgements": packets[f"{name}_{way}_bare"]}
                for way in ("up", "down")},
             "kilobytesMore": memory[name] - memory["none"],
+            **({"connectionProcessKilobytes": processes[name]} if name in processes else {}),
         } for name in PORTS},
     }  # fmt: skip
 
