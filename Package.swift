@@ -332,7 +332,7 @@ let checks: [Target] = [
       "Wire", "Control", "Monitoring", "NightReport", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs",
       "Sound",
       "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "WebPush", "Messages",
-      "Identity",
+      "Identity", "SecureTransport",
       "Server", "RTP", "SDP", "PeerConnection",
       "Child", "TestSupport", "Simulation", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
       product("Logging", "swift-log"),

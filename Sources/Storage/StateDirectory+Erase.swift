@@ -17,6 +17,7 @@ extension StateDirectory {
   private static let kinds = [
     ("paired parents", "pairs.json"), ("tokens", "tokens.json"), ("identity", "identity.pem"),
     ("the clock's mark", "clock.json"), ("root certificate", "root.pem"),
+    ("certificates for browsers", "certificate.pem"),
     ("the last proofs", "proofs.json"), ("names of cameras", "cameras.json"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
     ("notifications", "notify"), ("push subscriptions", "push.json"), ("pushed alarms", "push"),

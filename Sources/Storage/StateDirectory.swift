@@ -38,6 +38,8 @@ public final class StateDirectory: Sendable {
   public let cameraNames: AtomicFile
   /// `root.pem`, 0600: the root certificate that phones may install, with its key.
   public let root: AtomicFile
+  /// `certificate.pem`, 0600: the certificates for browsers, which are no secret.
+  public let certificate: AtomicFile
   /// `push.pem`, 0600: the key for push services.
   public let pushKey: AtomicFile
   /// `push.json`, 0600: where browsers want alarms to be pushed.
@@ -72,6 +74,7 @@ public final class StateDirectory: Sendable {
     proofs = AtomicFile(path: "\(path)/proofs.json", writer: writer)
     cameraNames = AtomicFile(path: "\(path)/cameras.json", writer: writer)
     root = AtomicFile(path: "\(path)/root.pem")
+    certificate = AtomicFile(path: "\(path)/certificate.pem", writer: writer)
     pushKey = AtomicFile(path: "\(path)/push.pem", writer: writer)
     pushSubscriptions = AtomicFile(path: "\(path)/push.json", writer: writer)
     guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {

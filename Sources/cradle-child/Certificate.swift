@@ -21,7 +21,9 @@ struct ShowCertificate: ParsableCommand {
     commandName: "show", abstract: "Shows what the certificate is for, and until when.")
 
   @OptionGroup var directories: DirectoryOptions
-  @Flag(help: "Print one JSON object {file, root: {fingerprint, hosts, missing}, hosts, validFrom, validUntil}.")
+  @Flag(
+    help:
+      "Print one JSON object {file, root: {fingerprint, hosts, missing}, fingerprint, hosts, validFrom, validUntil}.")
   var json = false
 
   func run() throws {
@@ -59,6 +61,7 @@ extension CertificateReport {
       print("Root for     \(root.hosts.joined(separator: ", "))")
       print("SHA-256      \(root.fingerprint)")
     }
+    if let fingerprint { print("Served       \(fingerprint)") }
     if let validFrom, let validUntil {
       print("Valid        \(validFrom.formatted(.iso8601)) to \(validUntil.formatted(.iso8601))")
     }

@@ -161,6 +161,7 @@ extension RealPeers {
         var missing: [String]
       }
       var root: Root?
+      var fingerprint: String
       var hosts: [String]
     }
 
@@ -187,15 +188,12 @@ extension RealPeers {
       #expect(try Self.shown(child.port, prefix: inside).contains("DNS:nursery.local, IP Address:10.77.3.1"))
       let pairs = try String(contentsOf: child.folder.appending(path: "state/identity.pem"), encoding: .utf8)
 
-      // While it runs: what the root does not permit is left out, the rest stays.
+      // While it runs: the name is still good, so the certificate that browsers know stays.
       try ChildProcess.ip(hosts.child, "addr", "del", "10.77.3.1/24", "dev", "cable")
       try ChildProcess.ip(hosts.child, "addr", "add", "10.77.3.7/24", "dev", "cable")
-      try Self.until("the address gone") {
-        try !Self.shown(child.port, prefix: inside).contains("10.77.3.1")
-      }
-      #expect(try Self.shown(child.port, prefix: inside).contains("DNS:nursery.local"))
-      #expect(try Self.certificate(child).root?.missing == ["10.77.3.7"])
-      #expect(child.logText.contains("not-for=10.77.3.7"), Comment(rawValue: child.logText))
+      try Self.until("the new address") { child.logText.contains("not-for=10.77.3.7") }
+      let moved = try Self.certificate(child)
+      #expect(moved.root?.missing == ["10.77.3.7"] && moved.fingerprint == first.fingerprint)
       let doctor = try child.command(["doctor", "--config", child.folder.appending(path: "child.yaml").path])
       #expect(doctor.output.contains("not for 10.77.3.7") && doctor.output.contains("certificate renew"))
 
@@ -204,6 +202,8 @@ extension RealPeers {
       try child.restart()
       let alone = try Self.shown(child.port, prefix: inside)
       #expect(alone.contains("DNS:parlour.local, IP Address:10.77.3.7"), Comment(rawValue: alone))
+      #expect(try Self.certificate(child).fingerprint != first.fingerprint)
+      #expect(child.logText.contains("issued again"), Comment(rawValue: child.logText))
 
       let renewed = try Self.certificate(child, "renew")
       #expect(renewed.root?.hosts == ["parlour.local", "10.77.3.7"] && renewed.root?.missing == [])
@@ -215,6 +215,61 @@ extension RealPeers {
         "the key that parents know stays")
       try child.restart()
       #expect(try Self.certificate(child).root?.fingerprint == renewed.root?.fingerprint)
+    }
+
+    /// What a browser's exception and a player's fingerprint are for.
+    @Test func aRestartShowsTheSameCertificate() throws {
+      let child = try ChildProcess()
+      let served = try Self.fingerprint(child.port)
+      #expect(try Self.certificate(child).fingerprint == served)
+      let file = child.folder.appending(path: "state/certificate.pem")
+      try Self.until("the file") { FileManager.default.fileExists(atPath: file.path) }
+      let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      try child.restart()
+      #expect(try Self.fingerprint(child.port) == served)
+      child.kill()
+      try child.restart()
+      #expect(try Self.fingerprint(child.port) == served)
+
+      // Damaged, it is made again, which the log says at that start alone.
+      _ = child.stop()
+      try "-----BEGIN CERTIFICATE-----\nAAAA\n".write(to: file, atomically: false, encoding: .utf8)
+      try child.restart()
+      let second = try Self.fingerprint(child.port)
+      #expect(second != served)
+      try Self.until("the file") { try String(contentsOf: file, encoding: .utf8).contains("END CERTIFICATE") }
+      try child.restart()
+      #expect(try Self.fingerprint(child.port) == second)
+      let said = child.logText.components(separatedBy: "cannot be used, so another is made").count - 1
+      #expect(said == 1, Comment(rawValue: child.logText))
+    }
+
+    /// "Advanced, Proceed" is for one certificate: the open page and a reload go on after a restart.
+    @Test func aBrowsersExceptionOutlastsARestart() throws {
+      struct Seen: Decodable {
+        var steps: [String]
+        var error: String?
+      }
+      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let (output, log, _) = try ChildProcess.run(
+        root.appending(path: ".build/venv/bin/python").path,
+        [
+          root.appending(path: "Tests/Interop/peers/certificate_exception.py").path, "--program",
+          ChildProcess.program.path,
+        ])
+      let line = try #require(output.split(separator: "\n").last, Comment(rawValue: log))
+      let seen = try JSONDecoder().decode(Seen.self, from: Data(line.utf8))
+      #expect(seen.error == nil && seen.steps == ["200 open", "200 open", "Cradle"], "\(seen)")
+    }
+
+    /// `AB:CD:…`, SHA-256 of the certificate at the port.
+    private static func fingerprint(_ port: Int) throws -> String {
+      let command =
+        "openssl s_client -connect 127.0.0.1:\(port) </dev/null 2>/dev/null | openssl x509 -noout -fingerprint -sha256"
+      let output = try ChildProcess.run("sh", ["-c", command]).output
+      return String(try #require(output.split(separator: "=").last).prefix { $0 != "\n" })
     }
 
     // MARK: Clocks

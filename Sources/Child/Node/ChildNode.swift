@@ -99,7 +99,7 @@ public final class ChildNode: Sendable {
 
     let clock = ExpiryClock(ClockStore(file: files.directory.clock), logger: logger)
     let certificate = try ServerCertificate(
-      configuration, profile: profile, rootFile: files.directory.root, clock: clock, loop: loop, logger: logger)
+      configuration, profile: profile, directory: files.directory, clock: clock, loop: loop, logger: logger)
     let tokens = TokenBook(files.tokens, clock: clock, logger: logger)
     let pairing = PairingService(
       responder: profile.pairingResponder(), store: files.pairs, clock: clock, loop: loop, logger: logger)

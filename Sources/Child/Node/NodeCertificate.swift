@@ -52,26 +52,48 @@ struct NodeCertificate: Sendable {
       + hosts.addresses.filter { !root.addresses.contains($0) }.map { "\($0)" }
   }
 
-  /// A certificate for HTTPS, for those hosts that the root permits; nil if it permits none of them.
+  /// Those of the present names and addresses for which it may issue.
+  func permitted(of hosts: NodeHosts) -> NodeHosts {
+    NodeHosts(
+      names: hosts.names.filter { root.names.contains($0) },
+      addresses: hosts.addresses.filter { root.addresses.contains($0) })
+  }
+
+  /// Whether a certificate of this root is good for one of the hosts. Before the network is there, there are none.
+  func permitsAny(of hosts: NodeHosts) -> Bool { hosts.isEmpty || !permitted(of: hosts).isEmpty }
+
+  /// A certificate for HTTPS, for all that the root permits.
   ///
   /// One that named others as well would be refused as a whole (RFC 5280 section 6.1.3).
-  func issue(
-    for key: PrivateKey, hosts: NodeHosts, validity: ClosedRange<Int64>
-  ) throws(SecureError) -> Certificate? {
-    let names = hosts.names.filter { root.names.contains($0) }
-    let addresses = hosts.addresses.filter { root.addresses.contains($0) }
-    guard !names.isEmpty || !addresses.isEmpty else { return nil }
-    return try root.issue(for: key, names: names, addresses: addresses, validity: validity)
+  func issue(for key: PrivateKey, validity: ClosedRange<Int64>) throws(SecureError) -> Certificate {
+    try root.issue(for: key, names: root.names, addresses: root.addresses, validity: validity)
   }
+
+  /// Whether it has signed this certificate.
+  func hasIssued(_ certificate: Certificate) -> Bool { root.hasIssued(certificate) }
 
   /// When a certificate for HTTPS is good: 800 days, with two for clocks that are behind; Apple's systems refuse more than
   /// 825. Where the date is unknown, always: a right clock comes soon.
   ///
   /// - Parameter date: seconds since 1970.
   static func validity(at date: Int64?) -> ClosedRange<Int64> {
-    date.map { $0 - 2 * day...$0 + 800 * day } ?? 0...latest
+    date.map { $0 - daysBefore * day...$0 + daysAfter * day } ?? 0...latest
   }
 
+  /// Whether a certificate with this validity can be shown at a date: not yet near its end, and of 800 days.
+  ///
+  /// - Parameter date: seconds since 1970; nil, unknown, is as good as any.
+  static func isTimely(_ validity: ClosedRange<Int64>?, at date: Int64?) -> Bool {
+    guard let validity else { return false }
+    guard let date else { return true }
+    return validity.contains(date) && validity.upperBound - date >= daysLeft * day
+      && validity.upperBound - validity.lowerBound <= (daysBefore + daysAfter) * day
+  }
+
+  private static let daysBefore: Int64 = 2
+  private static let daysAfter: Int64 = 800
+  /// Another is issued when fewer are left.
+  private static let daysLeft: Int64 = 60
   private static let day: Int64 = 86_400
   /// 2049-12-31.
   private static let latest: Int64 = 2_524_607_999

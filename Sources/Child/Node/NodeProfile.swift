@@ -1,5 +1,6 @@
 internal import Frames
 internal import Identity
+internal import Logging
 internal import NIOCore
 internal import Pairing
 internal import PeerConnection
@@ -53,24 +54,12 @@ struct NodeProfile: Sendable {
       HostProof(child: id, server: server, challenge: challenge, publicKeySPKI: identity.publicKeySPKI))
   }
 
-  /// For the HTTPS port: a certificate over the identity key for these hosts, issued by the node's root where it permits one of
-  /// them, else self-signed, so that it is never without names. Parents that have paired know the key, whoever vouches for it.
-  ///
-  /// - Parameter date: seconds since 1970; nil: unknown.
-  func tls(root: NodeCertificate?, hosts: NodeHosts, date: Int64?) throws(NodeError) -> TLSContext {
-    let validity = NodeCertificate.validity(at: date)
-    do throws(SecureError) {
-      let certificate =
-        if let issued = try root?.issue(for: identity.key, hosts: hosts, validity: validity) {
-          issued
-        } else {
-          try Certificate(
-            key: identity.key, names: hosts.names.isEmpty ? ["localhost"] : hosts.names, addresses: hosts.addresses,
-            validity: validity)
-        }
-      return try TLSContext(key: identity.key, certificate: certificate)
-    } catch {
-      throw .tls("\(error)")
-    }
+  /// For the HTTPS port: over the identity key, whoever signs it. Parents that have paired know the key.
+  func issuedCertificates(_ file: AtomicFile, logger: Logger) -> IssuedCertificates {
+    IssuedCertificates(file, key: identity.key, logger: logger)
+  }
+
+  func tls(_ certificate: Certificate) throws(SecureError) -> TLSContext {
+    try TLSContext(key: identity.key, certificate: certificate)
   }
 }

@@ -9,17 +9,17 @@ internal import Wire
 
 /// Keeps the certificate of the HTTPS port right while the node runs.
 ///
-/// The family's own files (`tls:`) are loaded again when they change. Without them the node's root issues another one when the
-/// machine's date, addresses or name have changed.
+/// The family's own files (`tls:`) are loaded again when they change. Without them it is one that the node has issued, which
+/// stays as long as the machine's date, addresses and name allow.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop, but for `init`.
 final class ServerCertificate: @unchecked Sendable {
-  /// What the current one was issued for.
-  private struct Issue {
+  /// What the current one was chosen for.
+  private struct Choice {
     var hosts: NodeHosts
-    /// The date, seconds since 1970; nil: unknown.
-    var date: Int64?
-    var instant: Instant
+    var validity: ClosedRange<Int64>?
+    /// When another could not be issued.
+    var failedAt: Instant?
   }
 
   private let configuration: ChildConfiguration
@@ -32,7 +32,8 @@ final class ServerCertificate: @unchecked Sendable {
   private(set) var root: NodeCertificate?
   /// For new connections.
   private(set) var context: TLSContext
-  private var issue: Issue?
+  private var issued: IssuedCertificates?
+  private var choice: Choice?
   private var server: HTTPServer?
   private var files: CertificateFileMonitor?
   private var timer: RepeatedTask?
@@ -40,20 +41,17 @@ final class ServerCertificate: @unchecked Sendable {
   private var warnedAt: Instant?
 
   private static let interval: TimeAmount = .seconds(5)
-  /// The certificate is not issued again for a clock that is set by less: its validity begins two days before.
-  private static let toleratedSeconds: Int64 = 86_400
-  /// Of the 800 days that it is good for.
-  private static let maximumAge: Duration = .seconds(30 * 86_400)
+  private static let retryInterval: Duration = .seconds(3600)
   private static let warningInterval: Duration = .seconds(86_400)
 
   /// Loads or makes what is needed. Throws `NodeError`.
   init(
-    _ configuration: ChildConfiguration, profile: NodeProfile, rootFile: AtomicFile, clock: ExpiryClock,
+    _ configuration: ChildConfiguration, profile: NodeProfile, directory: StateDirectory, clock: ExpiryClock,
     loop: any EventLoop, logger: Logger
   ) throws {
     self.configuration = configuration
     self.profile = profile
-    self.rootFile = rootFile
+    rootFile = directory.root
     self.clock = clock
     self.loop = loop
     self.logger = logger
@@ -72,9 +70,21 @@ final class ServerCertificate: @unchecked Sendable {
           logger.error("there is no root certificate for browsers", metadata: ["reason": "\(error)"])
         }
       }
-      let date = clock.plausible?.seconds
-      context = try profile.tls(root: root, hosts: hosts, date: date)
-      issue = Issue(hosts: hosts, date: date, instant: MonotonicClock.now)
+      var issued = profile.issuedCertificates(directory.certificate, logger: logger)
+      let isFirst = issued.isEmpty
+      do throws(SecureError) {
+        let (certificate, isNew) = try issued.certificate(for: hosts, root: root, date: clock.plausible?.seconds)
+        context = try profile.tls(certificate)
+        choice = Choice(hosts: hosts, validity: certificate.validity)
+        if isNew, !isFirst {
+          logger.notice(
+            "the certificate for browsers was issued again",
+            metadata: ["because": "the stored one is for another name, address, date or root", "for": "\(hosts)"])
+        }
+      } catch {
+        throw NodeError.tls("\(error)")
+      }
+      self.issued = issued
       warnOfOtherHosts(hosts)
     }
   }
@@ -101,28 +111,35 @@ final class ServerCertificate: @unchecked Sendable {
     if let tls = configuration.tls { return warnOfTheEnd(tls) }
     let hosts = NodeHosts.current(listen: configuration.listen.host)
     let date = clock.plausible?.seconds
-    guard let issue, isStale(issue, hosts, date) else { return }
-    reissue(hosts, date, because: hosts == issue.hosts ? "the date" : "the addresses")
+    guard let choice, isStale(choice, hosts, date) else { return }
+    reissue(hosts, date, because: hosts == choice.hosts ? "the date" : "the name or the addresses")
   }
 
-  private func isStale(_ issue: Issue, _ hosts: NodeHosts, _ date: Int64?) -> Bool {
-    let age = MonotonicClock.now - issue.instant
-    guard hosts == issue.hosts, age < Self.maximumAge else { return true }
-    guard let date, let issued = issue.date else { return (date == nil) != (issue.date == nil) }
-    return abs(date - issued - age.components.seconds) > Self.toleratedSeconds
+  private func isStale(_ choice: Choice, _ hosts: NodeHosts, _ date: Int64?) -> Bool {
+    if hosts != choice.hosts { return true }
+    if let failedAt = choice.failedAt, MonotonicClock.now - failedAt < Self.retryInterval { return false }
+    return !NodeCertificate.isTimely(choice.validity, at: date)
   }
 
   private func reissue(_ hosts: NodeHosts, _ date: Int64?, because reason: String) {
-    // Failures are tried again only when something changes once more.
-    defer { issue = Issue(hosts: hosts, date: date, instant: MonotonicClock.now) }
+    guard var issued else { return }
+    let before = choice
     do {
       if root == nil { root = try NodeCertificate.make(for: hosts, name: profile.name, in: rootFile) }
-      context = try profile.tls(root: root, hosts: hosts, date: date)
-      server?.use(context)
-      logger.notice(
-        "the certificate for browsers was issued again", metadata: ["because": "\(reason) changed", "for": "\(hosts)"])
-      if hosts != issue?.hosts { warnOfOtherHosts(hosts) }
+      let (certificate, isNew) = try issued.certificate(for: hosts, root: root, date: date)
+      let new = try profile.tls(certificate)
+      self.issued = issued
+      choice = Choice(hosts: hosts, validity: certificate.validity)
+      if new.certificateSHA256 != context.certificateSHA256 {
+        context = new
+        server?.use(new)
+        logger.notice(
+          isNew ? "the certificate for browsers was issued again" : "an earlier certificate for browsers is used again",
+          metadata: ["because": "\(reason) changed", "for": "\(hosts)"])
+      }
+      if hosts != before?.hosts { warnOfOtherHosts(hosts) }
     } catch {
+      choice = Choice(hosts: hosts, validity: before?.validity, failedAt: MonotonicClock.now)
       logger.error("the certificate for browsers could not be issued again", metadata: ["reason": "\(error)"])
     }
   }
@@ -150,7 +167,8 @@ final class ServerCertificate: @unchecked Sendable {
     return CertificateReport(
       file: configuration.tls?.certificate,
       root: root.map { .init(fingerprint: $0.fingerprint, hosts: $0.hosts, missing: $0.missing(of: hosts)) },
-      hosts: hosts.all, validFrom: validity?[0], validUntil: validity?[1])
+      fingerprint: context.certificateSHA256?.hexadecimal(uppercase: true, separator: ":"), hosts: hosts.all,
+      validFrom: validity?[0], validUntil: validity?[1])
   }
 
   /// Makes a new root for the present names and addresses, and serves by it. Pairs belong to the identity key, and stay.

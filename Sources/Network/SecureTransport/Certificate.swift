@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 public import Wire
 
 /// An X.509 certificate over a `PrivateKey`, for DTLS and HTTPS: self-signed, or issued by a `RootCertificate`. RFC 5280.
@@ -37,6 +38,57 @@ public struct Certificate: Sendable, Hashable {
     der = try certificate.der()
     pem = try certificate.pem()
     sha256 = certificate.sha256()
+  }
+
+  /// Those in a PEM text, in their order.
+  ///
+  /// - Parameter maximum: further ones are not read.
+  /// - Throws: `SecureError` if one of them is damaged, or there is none.
+  public static func all(inPEM text: String, maximum: Int) throws(SecureError) -> [Certificate] {
+    var found: [Certificate] = []
+    var rest = text[...]
+    repeat {
+      found.append(try Certificate(CertificateHandle(firstInPEM: rest)))
+      rest = rest.firstRange(of: CertificateHandle.endOfPEM).map { rest[$0.upperBound...] } ?? ""
+    } while found.count < maximum && rest.firstRange(of: CertificateHandle.startOfPEM) != nil
+    return found
+  }
+
+  // MARK: - Questions
+
+  /// Whether it is over this key.
+  public func certifies(_ key: PrivateKey) -> Bool {
+    answer { certificate in key.withPointer { X509_check_private_key(certificate, $0) == 1 } }
+  }
+
+  /// Whether this key has signed it.
+  public func isSigned(by key: PrivateKey) -> Bool {
+    answer { certificate in key.withPointer { X509_verify(certificate, $0) == 1 } }
+  }
+
+  /// Whether `subjectAltName` has this DNS name. RFC 6125 section 6.4.
+  public func isFor(name: String) -> Bool {
+    // The subject's name is nobody's host.
+    let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS)
+    return answer { X509_check_host($0, name, name.utf8.count, flags, nil) == 1 }
+  }
+
+  /// Whether `subjectAltName` has this address. RFC 5280 section 4.2.1.6.
+  public func isFor(address: IPAddress) -> Bool {
+    answer { X509_check_ip_asc($0, "\(address)", 0) == 1 }
+  }
+
+  /// notBefore and notAfter, seconds since 1970; nil if they make no sense.
+  public var validity: ClosedRange<Int64>? {
+    guard let handle = try? CertificateHandle(der: der) else { return nil }
+    return CertificateHandle.validity(of: handle.pointer)
+  }
+
+  private func answer(_ question: (OpaquePointer) -> Bool) -> Bool {
+    OpenSSLQueue.clear()
+    defer { OpenSSLQueue.clear() }
+    guard let handle = try? CertificateHandle(der: der) else { return false }
+    return question(handle.pointer)
   }
 }
 
@@ -115,8 +167,38 @@ struct CertificateHandle: ~Copyable {
     self.pointer = pointer
   }
 
+  static let startOfPEM = "-----BEGIN CERTIFICATE-----"
+  static let endOfPEM = "-----END CERTIFICATE-----"
+
+  /// The first certificate in a text; what is around it is ignored. Throws `SecureError.malformedCertificate`.
+  init(firstInPEM text: Substring) throws(SecureError) {
+    guard let start = text.firstRange(of: Self.startOfPEM) else {
+      throw .malformedCertificate("no BEGIN CERTIFICATE line")
+    }
+    OpenSSLQueue.clear()
+    let buffer = MemoryBIO(String(text[start.lowerBound...]))
+    guard let pointer = PEM_read_bio_X509(buffer.pointer, nil, nil, nil) else {
+      throw .malformedCertificate(OpenSSLQueue.takeReason())
+    }
+    self.pointer = pointer
+  }
+
   deinit {
     X509_free(pointer)
+  }
+
+  /// notBefore and notAfter, seconds since 1970; nil if they make no sense.
+  static func validity(of certificate: OpaquePointer) -> ClosedRange<Int64>? {
+    guard let from = seconds(X509_get0_notBefore(certificate)), let until = seconds(X509_get0_notAfter(certificate)),
+      from <= until
+    else { return nil }
+    return from...until
+  }
+
+  private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+    var calendar = tm()
+    guard ASN1_TIME_to_tm(time, &calendar) == 1 else { return nil }
+    return Int64(timegm(&calendar))
   }
 
   /// Everything but the signature.
@@ -165,7 +247,9 @@ struct CertificateHandle: ~Copyable {
   }
 
   /// SHA-256 over the DER, 32 bytes; empty when OpenSSL cannot encode it.
-  func sha256() -> [UInt8] {
+  func sha256() -> [UInt8] { Self.sha256(of: pointer) }
+
+  static func sha256(of pointer: OpaquePointer) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, initialized in
       var length: UInt32 = 0
       initialized = X509_digest(pointer, EVP_sha256(), buffer.baseAddress, &length) == 1 ? Int(length) : 0

@@ -4,6 +4,8 @@ internal import COpenSSL
 public enum SecureError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The text is not a PEM private key on P-256.
   case malformedKey(String)
+  /// The text is not a certificate in PEM.
+  case malformedCertificate(String)
   /// A name that is not allowed in a certificate.
   case invalidName(String)
   /// A file with a certificate or key that cannot be used.
@@ -14,6 +16,7 @@ public enum SecureError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .malformedKey(let reason): "not a P-256 private key in PEM: \(reason)"
+    case .malformedCertificate(let reason): "not a certificate in PEM: \(reason)"
     case .invalidName(let name): "“\(name)” is not a host name"
     case .file(let path, let reason): "\(path): \(reason)"
     case .openSSL(let operation, let reason): "\(operation): \(reason)"

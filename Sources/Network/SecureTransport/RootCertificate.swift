@@ -65,19 +65,11 @@ public struct RootCertificate: Sendable {
     return lines.joined() + key.pem + certificate.pem
   }
 
-  /// Reads what `pem` wrote. Throws `SecureError.malformedKey`.
+  /// Reads what `pem` wrote. Throws `SecureError.malformedKey` or `.malformedCertificate`.
   public init(pem: String) throws(SecureError) {
     key = try PrivateKey(pem: pem)
-    guard let start = pem.firstRange(of: "-----BEGIN CERTIFICATE-----") else {
-      throw .malformedKey("no BEGIN CERTIFICATE line")
-    }
-    OpenSSLQueue.clear()
-    let buffer = MemoryBIO(String(pem[start.lowerBound...]))
-    guard let pointer = PEM_read_bio_X509(buffer.pointer, nil, nil, nil) else {
-      throw .malformedKey(OpenSSLQueue.takeReason())
-    }
-    let handle = CertificateHandle(adopting: pointer)
-    guard key.withPointer({ X509_check_private_key(pointer, $0) }) == 1 else {
+    let handle = try CertificateHandle(firstInPEM: pem[...])
+    guard key.withPointer({ X509_check_private_key(handle.pointer, $0) }) == 1 else {
       throw .malformedKey("the key is not that of the certificate")
     }
     certificate = try Certificate(handle)
@@ -88,6 +80,9 @@ public struct RootCertificate: Sendable {
   }
 
   // MARK: - Issuing
+
+  /// Whether it has signed this certificate.
+  public func hasIssued(_ certificate: Certificate) -> Bool { certificate.isSigned(by: key) }
 
   /// Vouches for those of `names` and `addresses` that it may.
   ///

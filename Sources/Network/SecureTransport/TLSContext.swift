@@ -127,17 +127,12 @@ public final class TLSContext: Sendable {
 
   /// notBefore and notAfter of its own certificate, seconds since 1970; nil without one.
   public var validity: ClosedRange<Int64>? {
-    guard let certificate = SSL_CTX_get0_certificate(pointer),
-      let from = Self.seconds(X509_get0_notBefore(certificate)),
-      let until = Self.seconds(X509_get0_notAfter(certificate)), from <= until
-    else { return nil }
-    return from...until
+    SSL_CTX_get0_certificate(pointer).flatMap { CertificateHandle.validity(of: $0) }
   }
 
-  private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
-    var calendar = tm()
-    guard ASN1_TIME_to_tm(time, &calendar) == 1 else { return nil }
-    return Int64(timegm(&calendar))
+  /// SHA-256 over the DER of its own certificate, 32 bytes; nil without one.
+  public var certificateSHA256: [UInt8]? {
+    SSL_CTX_get0_certificate(pointer).map { CertificateHandle.sha256(of: $0) }
   }
 
   private static func unusableKey(_ path: String, of certificate: String) -> SecureError {

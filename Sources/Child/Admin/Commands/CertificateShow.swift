@@ -22,6 +22,8 @@ public struct CertificateReport: ControlReply {
   public var file: String?
   /// What phones can install; nil with a configured certificate.
   public var root: Root?
+  /// SHA-256 of the certificate itself, `AB:CD:…`, for players that are given it.
+  public var fingerprint: String?
   /// The present names and addresses of this machine.
   public var hosts: [String]
   public var validFrom: Date?
