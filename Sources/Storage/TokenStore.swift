@@ -101,15 +101,21 @@ public struct TokenStore: Sendable {
   /// The token's record; nil if it is unknown or must not be used at `now`. The time this takes reveals nothing about
   /// the hashes. The use is noted in memory and written by `saveUses`: writing each use would wear out an SD card.
   public mutating func verify(_ token: String, now: Date = Date()) -> TokenRecord? {
+    guard let found = index(of: token), tokens[found].isUsable(at: now) else { return nil }
+    tokens[found].lastUsedAt = now
+    hasUnsavedUses = true
+    return tokens[found]
+  }
+
+  /// The token's record, whether it may be used or not: for words about it. Nil if it is unknown.
+  public func record(of token: String) -> TokenRecord? { index(of: token).map { tokens[$0] } }
+
+  private func index(of token: String) -> Int? {
     guard token.utf8.count <= 256 else { return nil }
     let hash = hash(token)
     var found: Int?
     for (index, record) in tokens.enumerated() where constantTimeEqual(record.hash.utf8, hash.utf8) { found = index }
-    guard let found else { return nil }
-    guard tokens[found].isUsable(at: now) else { return nil }
-    tokens[found].lastUsedAt = now
-    hasUnsavedUses = true
-    return tokens[found]
+    return found
   }
 
   /// Marks in memory the tokens that have expired at `date`: they stay expired even if the clock is set back.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Child
 import Commands
 import JSON
+import Linux
 import Wire
 
 /// `cradle-child status`
@@ -53,6 +54,11 @@ struct Status: ParsableCommand {
         if let path = viewer.pathText { print("Path to \(viewer.name): \(path)") }
         for problem in viewer.problems ?? [] { print("\(viewer.name): \(problem)") }
       }
+    }
+    for refused in status.refused ?? [] {
+      let who = [refused.token.map { "\($0) at" }, refused.address].compactMap(\.self).joined(separator: " ")
+      let times = refused.count == 1 ? "once" : "\(refused.count) times"
+      print("Refused: \(who), \(times), last \(LocalTime.text(refused.lastAt)): \(refused.reason) (\(refused.status))")
     }
     for notifier in status.notifiers ?? [] {
       print(

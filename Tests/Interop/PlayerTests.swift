@@ -23,7 +23,7 @@ extension RealPeers {
 
     /// The answer, or the problem.
     private func post(
-      _ offer: String, to child: ChildProcess, token: String? = nil
+      _ offer: String, to child: ChildProcess, token: String? = nil, path: String = "/whep"
     ) throws -> (status: Int, head: String, body: String) {
       let file = child.folder.appending(path: "offer.sdp")
       try offer.write(to: file, atomically: true, encoding: .utf8)
@@ -32,7 +32,7 @@ extension RealPeers {
         [
           "-sik", "--max-time", "10", "-H", "Authorization: Bearer \(token ?? child.token)", "-H",
           "Content-Type: application/sdp", "-H", "Expect:", "--data-binary", "@\(file.path)",
-          "https://127.0.0.1:\(child.port)/whep",
+          "https://127.0.0.1:\(child.port)\(path)",
         ])
       let parts = output.components(separatedBy: "\r\n\r\n")
       return (Int(output.split(separator: " ")[1]) ?? 0, parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
@@ -68,7 +68,46 @@ extension RealPeers {
       #expect(try child.command(["status"]).output.contains("test: no picture: its offer has H264 and H265, not VP8"))
       let refused = try post(offer, to: child, token: token(child, allow: "view"))
       #expect(refused.status == 400 && refused.body.contains("H264 and H265, this end has VP8"), "\(refused)")
-      #expect(child.logText.contains("an offer cannot be answered"))
+      #expect(child.logText.contains("a player was refused") && child.logText.contains("the offer cannot be answered"))
+    }
+
+    private struct Refusals: Decodable {
+      struct Refused: Decodable { var address: String, token: String?, status: Int, reason: String, count: Int }
+      var refused: [Refused]?
+    }
+
+    /// Most players show nobody why they have no picture, so the baby unit does.
+    @Test func whoIsRefusedIsInTheLogAndInTheStatus() async throws {
+      struct Added: Decodable { var token: String }
+      let child = try ChildProcess()
+      let offer = try fixture("aiortc")
+      let short = try child.command(["token", "add", "--name", "short", "--allow", "view", "--for", "1s", "--json"])
+      let expired = try JSONDecoder().decode(Added.self, from: Data(short.output.utf8)).token
+      try await Task.sleep(for: .seconds(1.2))
+      let made = "cradle_" + String(repeating: "m", count: 32)
+      for _ in 0..<3 { #expect(try post(offer, to: child, token: expired).status == 401) }
+      for _ in 0..<2 { #expect(try post(offer, to: child, token: made).status == 401) }
+      #expect(try post(offer, to: child, path: "/whep?camera=attic").status == 404)
+      #expect(try post("not an offer", to: child).status == 400)
+      #expect(try (0..<30).contains { _ in try post(offer, to: child).status == 429 })
+      let output = try child.command(["status", "--json"]).output
+      let told = try JSONDecoder().decode(Refusals.self, from: Data(output.utf8)).refused ?? []
+      func row(_ status: Int, _ token: String?) -> Refusals.Refused? {
+        told.first { $0.status == status && $0.token == token && $0.address == "127.0.0.1" }
+      }
+      #expect(row(401, "short")?.count == 3 && row(401, "short")?.reason == "its token has expired", "\(told)")
+      #expect(row(401, nil)?.count == 2 && row(401, nil)?.reason == "its token is unknown or revoked", "\(told)")
+      #expect(row(404, "test")?.reason == "there is no camera of this name", "\(told)")
+      #expect(row(429, "test")?.reason.hasPrefix("this token starts sessions too often") == true, "\(told)")
+      #expect(row(400, "test") != nil && told.count == 5, "\(told)")
+      let text = try child.command(["status"]).output
+      #expect(
+        text.contains("Refused: short at 127.0.0.1, 3 times, last ") && text.contains(": its token has expired (401)"))
+      let lines = child.logText.split(separator: "\n").filter { $0.contains("a player was refused") }
+      #expect(lines.count == 5, "\(lines)")
+      for secret in [expired, made, child.token] {
+        #expect(!child.logText.contains(secret) && !output.contains(secret) && !text.contains(secret))
+      }
     }
 
     @Test func sectionsWithoutABundleAreOneSectionAndWords() throws {

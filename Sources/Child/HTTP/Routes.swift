@@ -20,6 +20,7 @@ final class Routes: @unchecked Sendable {
   private let pairing: PairingService
   private let report: StatusReporter
   private let certificate: ServerCertificate
+  private let refused: RefusedPlayers
   private let logger: Logger
   private var whep: WHEPEndpoint
   private let unsent: UnsentAnswers
@@ -27,8 +28,10 @@ final class Routes: @unchecked Sendable {
 
   init(
     loop: any EventLoop, viewers: Viewers, tokens: TokenBook, pairing: PairingService,
-    configuration: ChildConfiguration, report: StatusReporter, certificate: ServerCertificate, logger: Logger
+    configuration: ChildConfiguration, report: StatusReporter, certificate: ServerCertificate,
+    refused: RefusedPlayers, logger: Logger
   ) {
+    self.refused = refused
     self.certificate = certificate
     self.loop = loop
     self.viewers = viewers
@@ -52,7 +55,8 @@ final class Routes: @unchecked Sendable {
     if whep.serves(path: request.path) {
       let standing = standing(of: request)
       let promise = loop.makePromise(of: HTTPResponse.self)
-      answerWHEP(request) { response in
+      answerWHEP(request) { [weak self] response in
+        if let problem = response.problem { self?.recordRefusal(of: request, problem) }
         var response = HTTPResponse(response)
         response.standing = standing
         promise.succeed(response)
@@ -110,7 +114,30 @@ final class Routes: @unchecked Sendable {
   private func client(of request: HTTPRequest) -> String { request.remoteAddress.map { "\($0.ip)" } ?? "" }
 
   private func refusal(of request: HTTPRequest) -> HTTPResponse? {
-    Problem(refusing: authorization(of: request, token(of: request))).map { HTTPResponse($0) }
+    guard let problem = Problem(refusing: authorization(of: request, token(of: request))) else { return nil }
+    // Without any token it is no player, but somebody who looks around.
+    if request.headers.contains(name: "Authorization") { recordRefusal(of: request, problem) }
+    return HTTPResponse(problem)
+  }
+
+  private func recordRefusal(of request: HTTPRequest, _ problem: Problem) {
+    // A session that is over is no news to its player.
+    if [.PATCH, .DELETE].contains(request.method), ![401, 429].contains(problem.status) { return }
+    var refusal = RefusedPlayers.Refusal(
+      address: client(of: request), status: problem.status, reason: problem.detail)
+    switch token(of: request) {
+    case .some(.some(let record)): refusal.token = record.name
+    case nil: refusal.reason = "it sends no token"
+    case .some(nil):
+      let text = request.headers.first(name: "Authorization").flatMap { AccessToken.read(fromAuthorization: $0) }
+      refusal.token = text.flatMap { tokens.nameOfUnusable($0) }
+      if problem.status == 401 {
+        refusal.reason =
+          refusal.token != nil
+          ? "its token has expired" : text == nil ? "its Authorization has no token" : "its token is unknown or revoked"
+      }
+    }
+    refused.record(refusal)
   }
 
   // MARK: WHEP
@@ -187,7 +214,6 @@ final class Routes: @unchecked Sendable {
       case .admission(.full):
         return .failure(Problem(503, "all viewer slots are in use", retryAfter: .seconds(5)))
       case .connection(.negotiation(let reason)):
-        logger.notice("an offer cannot be answered", metadata: ["viewer": "\(token.name)", "reason": "\(reason)"])
         return .failure(Problem(negotiation: reason))
       case .connection(let reason):
         logger.error("a viewer could not be taken", metadata: ["reason": "\(reason)"])

@@ -118,9 +118,10 @@ public final class ChildNode: Sendable {
     let pushes = PushService(
       configuration.push, child: profile.name, pairing: pairing, house: viewers.hub.house, in: files.directory,
       loop: loop, logger: logger)
+    let refused = RefusedPlayers(logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, bridge: media.bridge,
-      night: night, sound: media.sound, notifiers: notifiers, pushes: pushes,
+      night: night, sound: media.sound, notifiers: notifiers, pushes: pushes, refused: refused,
       listenHost: configuration.listen.host)
 
     let rooms = WebSocketRooms(
@@ -148,7 +149,7 @@ public final class ChildNode: Sendable {
     viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
-      certificate: certificate, logger: logger)
+      certificate: certificate, refused: refused, logger: logger)
     let admin = AdminCommands(
       loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
       meetings: meetings, servers: viewers.servers, certificate: certificate,

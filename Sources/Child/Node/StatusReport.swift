@@ -1,4 +1,5 @@
 public import Control
+public import FoundationEssentials
 
 /// Output of `cradle-child status`.
 public struct StatusReport: ControlReply {
@@ -104,6 +105,20 @@ public struct StatusReport: ControlReply {
     public var path: PathDocument?
   }
 
+  /// Requests of a player that were refused for the same reason.
+  public struct Refused: Codable, Hashable, Sendable {
+    /// Of the player.
+    public var address: String
+    /// Name of its token, where that is or was one of this unit.
+    public var token: String?
+    /// Of HTTP: 401, 404, 429 …
+    public var status: Int
+    public var reason: String
+    public var count: Int
+    public var firstAt: Date
+    public var lastAt: Date
+  }
+
   /// Media datagrams, of all viewers.
   public struct Datagrams: Codable, Hashable, Sendable {
     /// Refused by the kernel, or not sent in time.
@@ -137,6 +152,8 @@ public struct StatusReport: ControlReply {
   /// Nil from a daemon of an earlier version.
   public var speaker: Speaker?
   public var viewers: [Viewer]
+  /// Players that were refused in the last day, the latest first; nil for none.
+  public var refused: [Refused]?
   public var datagrams: Datagrams
   /// Nil when none is configured.
   public var notifiers: [Notifier]?

@@ -22,14 +22,16 @@ final class StatusReporter: Sendable {
   private let sound: SoundOutput
   private let notifiers: NotifierBoard
   private let pushes: PushService
+  private let refused: RefusedPlayers
   /// As configured.
   private let listenHost: String
   private let port = Atomic<Int>(0)
 
   init(
     name: String, id: String, started: Instant, viewers: Viewers, bridge: LoopBridge, night: NightBoard,
-    sound: SoundOutput, notifiers: NotifierBoard, pushes: PushService, listenHost: String
+    sound: SoundOutput, notifiers: NotifierBoard, pushes: PushService, refused: RefusedPlayers, listenHost: String
   ) {
+    self.refused = refused
     self.name = name
     self.id = id
     self.started = started
@@ -100,10 +102,12 @@ final class StatusReporter: Sendable {
     }
     let contactTrouble = self.pushes.contactTrouble
     if let contactTrouble { alarms.append("Pushed alarms: \(contactTrouble)") }
+    let refused = refused.report()
     return StatusReport(
       name: name, id: id, version: ChildNode.version, uptimeSeconds: (MonotonicClock.now - started).inSeconds.tenths,
       port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
       speaker: speaker, viewers: viewers.registry.byAge.map(viewer),
+      refused: refused.isEmpty ? nil : refused,
       datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams),
       notifiers: notifiers.isEmpty ? nil : notifiers, pushes: pushes.isEmpty ? nil : pushes,
       pushTrouble: contactTrouble, alarms: alarms)

@@ -55,6 +55,9 @@ final class TokenBook: @unchecked Sendable {
   /// The record of a currently valid token; nil for any other text.
   func verify(_ text: String) -> TokenRecord? { store.verify(text, now: clock.now.date) }
 
+  /// The name of a token that may not be used now; nil for a text that is none.
+  func nameOfUnusable(_ text: String) -> String? { store.record(of: text)?.name }
+
   /// What the token with this `TokenRecord.id` currently allows.
   func standing(ofToken id: String) -> Credential.Standing {
     guard let record = store.tokens.first(where: { $0.id == id }) else { return .unknown }

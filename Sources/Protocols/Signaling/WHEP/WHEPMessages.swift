@@ -36,6 +36,8 @@ public struct WHEPResponse: Hashable, Sendable {
   public var status: Int
   public var headers: HTTPFields
   public var body: [UInt8]
+  /// What the body says, where it is a refusal.
+  public private(set) var problem: Problem?
 
   public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
     self.status = status
@@ -53,6 +55,7 @@ public struct WHEPResponse: Hashable, Sendable {
     }
     if problem.status == 401 { headers.add("WWW-Authenticate", #"Bearer realm="cradle""#) }
     body = problem.body
+    self.problem = problem
   }
 }
 
