@@ -7,7 +7,7 @@ extension RealPeers {
     struct Status: Decodable {
       struct Camera: Decodable { var renditions: [Rendition] }
       struct Rendition: Decodable { var name: String, keyFrames: Int, viewers: Int }
-      struct Viewer: Decodable { var name: String, picture: String?, problems: [String]? }
+      struct Viewer: Decodable { var name: String, state: String, picture: String?, problems: [String]? }
       var cameras: [Camera]
       var viewers: [Viewer]
     }
@@ -130,6 +130,23 @@ extension RealPeers {
       let (pictures, other) = try ViewerProgram.gstreamer.watch(
         url, token: child.token, duration: 2, arguments: ["--no-bundle"])
       #expect(pictures.framesDecoded > 20 && pictures.audio.packets == 0, "\(pictures)\n\(other.suffix(1500))")
+    }
+
+    /// A player that was killed as it began has no connection that could be weak.
+    @Test func whoNeverConnectedIsNoWeakConnection() async throws {
+      let child = try ChildProcess()
+      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let (output, log, _) = try ChildProcess.run(
+        root.appending(path: ".build/venv/bin/python").path,
+        [
+          root.appending(path: "Tests/Interop/peers/left_over.py").path, "--url",
+          "https://127.0.0.1:\(child.port)/whep",
+          "--token", child.token,
+        ])
+      #expect(output == "there is a path\n", Comment(rawValue: log))
+      try await wait { try status(child).viewers.first?.state == "disconnected" }
+      #expect(!child.logText.contains("is weak"), Comment(rawValue: child.logText))
     }
 
     /// A session's URL is relative, and a candidate needs no tag.

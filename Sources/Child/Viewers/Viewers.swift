@@ -241,7 +241,9 @@ final class Viewers: @unchecked Sendable {
       updateRates()
       if isNew { registry.tell(.connected(session)) }
     case .disconnected:
-      logger.notice("the link to a viewer is weak", metadata: ["viewer": "\(session.name)"])
+      // What is left of a player that found a path and never got further has no connection to lose.
+      guard session.isConnected else { return }
+      logger.notice("the connection to a viewer is weak", metadata: ["viewer": "\(session.name)"])
     case .failed, .closed:
       registry.remove(session)
       session.isLinkLost = state == .failed && session.endReason == nil
