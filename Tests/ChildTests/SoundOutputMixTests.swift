@@ -16,13 +16,16 @@ import Wire
     private var given: [Int: Int] = [:]
 
     mutating func play(
-      _ id: String = "pink-noise", seconds: Double? = nil, timer: Duration = .seconds(60), fade: Duration = .seconds(10)
+      _ id: String = "pink-noise", seconds: Double? = nil, timer: Duration = .seconds(60),
+      fade: Duration = .seconds(10),
+      continuesTimer: Bool = false
     ) -> Int {
       var track = LullabyLibrary.builtIn[1]
       track.id = id
       track.seconds = seconds
       length = seconds.map { Int($0 * 48_000) }
-      return mix.play(LullabyRequest(track: track, volume: 100, timer: timer, fade: fade), now: now)
+      return mix.play(
+        LullabyRequest(track: track, volume: 100, timer: timer, fade: fade, continuesTimer: continuesTimer), now: now)
     }
 
     /// The speaker's next so many seconds, of a lullaby that is 0.5 all the time.
@@ -101,6 +104,20 @@ import Wire
     sound += rig.listen(to: number, 2.5)
     #expect(sound.suffix(4800).allSatisfy { $0 == 0 } && isSmooth(sound))
     #expect(rig.state.phase == .stopped && rig.state.remainingSeconds == nil && rig.ended() == [.timer])
+  }
+
+  @Test func theNextOneEndsWhenTheOneBeforeWouldHave() {
+    var rig = Rig()
+    var number = rig.play(timer: .seconds(10), continuesTimer: true)
+    _ = rig.listen(to: number, 4)
+    number = rig.play("brown-noise", timer: .seconds(1800), continuesTimer: true)
+    _ = rig.listen(to: number, 2)
+    #expect(rig.state.track?.id == "brown-noise" && rig.state.timer == .seconds(10))
+    #expect(abs((rig.state.remainingSeconds ?? 0) - 4) < 0.01)
+    _ = rig.listen(to: number, 5)
+    #expect(rig.state.phase == .stopped)
+    _ = rig.play(timer: .seconds(30), continuesTimer: true)
+    #expect(rig.state.timer == .seconds(30), "none plays whose timer could go on")
   }
 
   @Test func withoutASpeakerTheLullabyWaitsAndTheTimerGoesOn() {

@@ -68,6 +68,27 @@ import Wire
     #expect(lamp.nextDeadline == nil)
   }
 
+  /// Whoever only dims a light that is to go out does not want it to burn all night.
+  @Test mutating func aBrightnessKeepsTheTimerThatRuns() throws {
+    try lamp.set(LightSet(state: .on, seconds: 900), now: at(0))
+    for second in 1...5 { try lamp.set(LightSet(state: .on, brightness: 10 * second), now: at(Double(second))) }
+    let dimmed = lamp.state.document(now: at(10))
+    #expect(dimmed.brightness == 50 && dimmed.remainingSeconds == 890 && dimmed.timerSeconds == 900)
+    try lamp.set(LightSet(state: .on, brightness: 20, seconds: 60), now: at(10))
+    #expect(lamp.nextDeadline == at(70) && lamp.state.document(now: at(10)).timerSeconds == 60)
+    try lamp.set(LightSet(state: .toggle, brightness: 30), now: at(20))
+    #expect(lamp.nextDeadline == nil && lamp.state.document(now: at(20)).timerSeconds == nil)
+    // One that was off has no timer to keep, nor has one whose timer is over.
+    try lamp.set(LightSet(state: .on, brightness: 30), now: at(30))
+    #expect(lamp.nextDeadline == nil)
+    try lamp.set(LightSet(state: .on, seconds: 10), now: at(40))
+    try lamp.set(LightSet(state: .on, brightness: 40), now: at(50))
+    #expect(lamp.state.document(now: at(50)).state == .on && lamp.nextDeadline == nil)
+    try lamp.set(LightSet(state: .on, seconds: 10), now: at(60))
+    try lamp.set(LightSet(state: .on, brightness: 0), now: at(61))
+    #expect(lamp.nextDeadline == nil && lamp.state.document(now: at(61)).timerSeconds == nil)
+  }
+
   @Test mutating func toggleAfterALateTimerSeesTheLightOff() throws {
     try lamp.set(LightSet(state: .on, seconds: 60), now: at(0))
     try lamp.set(LightSet(state: .toggle), now: at(61))

@@ -48,6 +48,33 @@ extension RealPeers {
       #expect(child.isRunning)
     }
 
+    private struct Lit: Decodable {
+      struct Light: Decodable {
+        var brightness: Int
+        var remainingSeconds: Int?
+      }
+      var light: Light
+    }
+
+    /// A light that is to go out goes out, however often somebody dims it meanwhile.
+    @Test func dimmingKeepsTheTimerOfALight() throws {
+      let house = try Household()
+      try house.pair()
+      func order(_ arguments: String...) throws -> Lit.Light {
+        let (output, problem, status) = try ChildProcess.run(
+          ParentProcess.program.path, ["light", "on"] + arguments + ["--json", "--state-directory", house.state.path])
+        #expect(status == 0, Comment(rawValue: problem))
+        let lit = try JSONDecoder().decode(Lit.self, from: Data(output.utf8))
+        return lit.light
+      }
+      _ = try order("--for", "15m")
+      _ = try order("--brightness", "51")
+      let dimmed = try order("--brightness", "20")
+      #expect(dimmed.brightness == 20 && (1...900).contains(dimmed.remainingSeconds ?? 0))
+      let lasting = try order()
+      #expect(lasting.remainingSeconds == nil)
+    }
+
     @Test func theFloorIsBusyWhileAnotherSpeaks() throws {
       struct Added: Decodable { var token: String }
       let house = try Household()

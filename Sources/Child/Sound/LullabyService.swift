@@ -63,12 +63,12 @@ final class LullabyService: @unchecked Sendable {
     }.flatMap { track in self.start(track, wanted) }
   }
 
-  /// Plays the track after the current or last one.
+  /// Plays the track after the current or last one; the timer of one that plays goes on.
   func next() -> EventLoopFuture<LullabyDocument> {
     do { try output.requireSpeaker() } catch { return loop.makeFailedFuture(error) }
     let last = output.lullaby.track?.id
     return inBackground { library in library.track(after: last) }.flatMap { track in
-      self.start(track, LullabyPlay())
+      self.start(track, LullabyPlay(), continuesTimer: true)
     }
   }
 
@@ -93,8 +93,10 @@ final class LullabyService: @unchecked Sendable {
     return document
   }
 
-  private func start(_ track: LullabyTrack, _ wanted: LullabyPlay) -> EventLoopFuture<LullabyDocument> {
-    var request = LullabyRequest(track: track, volume: wanted.volume)
+  private func start(
+    _ track: LullabyTrack, _ wanted: LullabyPlay, continuesTimer: Bool = false
+  ) -> EventLoopFuture<LullabyDocument> {
+    var request = LullabyRequest(track: track, volume: wanted.volume, continuesTimer: continuesTimer)
     request.isLooping = wanted.loop ?? false
     if let seconds = wanted.seconds { request.timer = seconds == 0 ? LullabyRequest.longestTimer : .seconds(seconds) }
     if let seconds = wanted.fadeSeconds { request.fade = .seconds(seconds) }
@@ -138,8 +140,9 @@ extension LullabyDocument {
       case .paused: .paused
       }
     self.init(
-      state: word, track: state.track?.id, volume: state.volume,
+      state: word, track: state.track?.id, volume: state.volume, loop: state.isLooping,
       positionSeconds: word == .stopped ? nil : (state.positionSeconds * 10).rounded(.down) / 10,
-      remainingSeconds: state.remainingSeconds.map { Int(saturating: $0.rounded(.up)) })
+      remainingSeconds: state.remainingSeconds.map { Int(saturating: $0.rounded(.up)) },
+      timerSeconds: state.timer.map { Int(saturating: $0.inSeconds) }, maximumVolume: state.maximumVolume)
   }
 }

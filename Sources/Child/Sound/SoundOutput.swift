@@ -205,7 +205,7 @@ final class SoundOutput: Sendable {
       guard order.stops == stops.load(ordering: .relaxed) else { return order.answer(.success(lullaby)) }
       let now = MonotonicClock.now
       let (number, state) = mix.withLock { mix in (mix.play(order.request, now: now), mix.state(now: now)) }
-      reading = Reading(number: number, source: source, isLooping: order.request.isLooping)
+      reading = Reading(number: number, source: source, isLooping: state.isLooping)
       order.answer(.success(state))
     } catch {
       order.answer(.failure(error))

@@ -22,6 +22,8 @@ struct LullabyRequest: Sendable {
   var timer = defaultTimer
   /// How long before the timer's end the fade begins; at most half of the timer.
   var fade = defaultFade
+  /// Where another lullaby plays, its timer, fade and looping go on.
+  var continuesTimer = false
 }
 
 /// The lullaby's state, as reported to parents.
@@ -34,10 +36,15 @@ struct LullabyState: Hashable, Sendable {
   var track: LullabyTrack?
   /// Percent, after limiting.
   var volume: Int
+  /// Percent.
+  var maximumVolume: Int
   /// Within the track.
   var positionSeconds = 0.0
   /// Until its timer or the track ends; nil when stopped.
   var remainingSeconds: Double?
+  /// What its timer was set to; nil when stopped.
+  var timer: Duration?
+  var isLooping = false
 }
 
 /// A lullaby with the sound buffered for the speaker, and its current gain.
@@ -68,10 +75,10 @@ struct LullabyVoice: Sendable {
   private static let fadeIn = Float(1.0)
   private static let fadeOut = Float(0.3)
 
-  init(number: Int, request: LullabyRequest, now: Instant) {
+  init(number: Int, request: LullabyRequest, deadline: Instant) {
     self.number = number
     self.request = request
-    deadline = now + request.timer
+    self.deadline = deadline
     stock = SoundStock(capacity: Self.stockSize)
   }
 

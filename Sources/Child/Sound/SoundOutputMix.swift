@@ -40,7 +40,12 @@ struct SoundOutputMix: Sendable {
   mutating func play(_ request: LullabyRequest, now: Instant) -> Int {
     if let volume = request.volume { setVolume(volume) }
     numbers += 1
-    let new = LullabyVoice(number: numbers, request: request, now: now)
+    var (request, deadline) = (request, now + request.timer)
+    if request.continuesTimer, let current, now < current.deadline {
+      (request.timer, request.fade, deadline) = (current.request.timer, current.request.fade, current.deadline)
+      request.isLooping = current.request.isLooping
+    }
+    let new = LullabyVoice(number: numbers, request: request, deadline: deadline)
     if let current { ended.append((current.request.track, .command)) }
     if voice == nil || isSpeakerMissing(now) {
       voice = new
@@ -113,10 +118,12 @@ struct SoundOutputMix: Sendable {
   var deadline: Instant? { current?.deadline }
 
   func state(now: Instant) -> LullabyState {
-    guard let current, now < current.deadline else { return LullabyState(volume: volume) }
+    guard let current, now < current.deadline else { return LullabyState(volume: volume, maximumVolume: maximumVolume) }
     return LullabyState(
       phase: current.intent == .pause ? .paused : .playing, track: current.request.track, volume: volume,
-      positionSeconds: current.positionSeconds(), remainingSeconds: current.remainingSeconds(now: now))
+      maximumVolume: maximumVolume,
+      positionSeconds: current.positionSeconds(), remainingSeconds: current.remainingSeconds(now: now),
+      timer: current.request.timer, isLooping: current.request.isLooping)
   }
 
   // MARK: Parts

@@ -23,11 +23,11 @@ enum NumberBounds {
         ["time", "since", "began", "acknowledgedAt", "expiresAt", "createdAt", "lastSeenAt", "from", "to"]
       ),
       (0...ControlLimits.unixSeconds.upperBound * 1000, ["captureTimestamp"]),
-      (seconds, ["seconds", "uptimeSeconds", "positionSeconds", "remainingSeconds"]),
+      (seconds, ["seconds", "uptimeSeconds", "positionSeconds", "remainingSeconds", "timerSeconds"]),
       (minutes, ["minutes", "recordedMinutes", "monitoredMinutes", "runs"]),
       (decibels, ["levelDb", "thresholdDb", "loudestDb"]),
       (-2...1000, ["levels"]),
-      (percent, ["brightness", "volume", "lossPercent"]),
+      (percent, ["brightness", "volume", "maximumVolume", "lossPercent"]),
       (pixels, ["width", "height"]),
       (kbps, ["targetKbps", "estimateKbps"]),
       (milliseconds, ["queueMs", "roundTripMs"]),

@@ -63,9 +63,10 @@ public struct NodeState: Hashable, Sendable {
 extension LullabyDocument {
   /// Whether only time has passed.
   func isAs(_ earlier: LullabyDocument, after time: Duration) -> Bool {
-    guard (state, track, volume, loop) == (earlier.state, earlier.track, earlier.volume, earlier.loop) else {
-      return false
-    }
+    guard
+      (state, track, volume, loop, timerSeconds)
+        == (earlier.state, earlier.track, earlier.volume, earlier.loop, earlier.timerSeconds)
+    else { return false }
     guard let remainingSeconds, let before = earlier.remainingSeconds else {
       return (remainingSeconds == nil) == (earlier.remainingSeconds == nil)
     }

@@ -18,13 +18,18 @@ public struct LightDocument: ControlReply {
   public var dimmable: Bool
   /// Seconds until it goes out by itself.
   public var remainingSeconds: Int?
+  /// What its timer was set to, in seconds.
+  public var timerSeconds: Int?
 
-  public init(id: String, state: State, brightness: Int, dimmable: Bool, remainingSeconds: Int? = nil) {
+  public init(
+    id: String, state: State, brightness: Int, dimmable: Bool, remainingSeconds: Int? = nil, timerSeconds: Int? = nil
+  ) {
     self.id = id
     self.state = state
     self.brightness = brightness
     self.dimmable = dimmable
     self.remainingSeconds = remainingSeconds
+    self.timerSeconds = timerSeconds
   }
 }
 
@@ -62,10 +67,14 @@ public struct LullabyDocument: ControlReply {
   public var positionSeconds: Double?
   /// Seconds until it ends; left out when it does not.
   public var remainingSeconds: Int?
+  /// What its timer was set to, in seconds.
+  public var timerSeconds: Int?
+  /// Percent: the child's maximum. Left out by children that do not know.
+  public var maximumVolume: Int?
 
   public init(
     state: State, track: String? = nil, volume: Int, loop: Bool = false, positionSeconds: Double? = nil,
-    remainingSeconds: Int? = nil
+    remainingSeconds: Int? = nil, timerSeconds: Int? = nil, maximumVolume: Int? = nil
   ) {
     self.state = state
     self.track = track
@@ -73,6 +82,8 @@ public struct LullabyDocument: ControlReply {
     self.loop = loop
     self.positionSeconds = positionSeconds
     self.remainingSeconds = remainingSeconds
+    self.timerSeconds = timerSeconds
+    self.maximumVolume = maximumVolume
   }
 }
 

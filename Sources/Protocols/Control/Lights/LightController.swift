@@ -17,6 +17,8 @@ public struct LightController: Sendable {
   /// Percent, 1...100: the level when on. Kept while the light is off, so that it comes back as dim as it was.
   private var brightness = 100
   private var offAt: Instant?
+  /// What the timer that ends at `offAt` was set to, in seconds.
+  private var timerSeconds: Int?
   private var flash: Flash?
   private var isPresent = true
   private var givenLevel: Int?
@@ -56,7 +58,8 @@ public struct LightController: Sendable {
 
   // MARK: Commands
 
-  /// `light.set`. Ends a flash pattern and cancels an earlier switch-off timer.
+  /// `light.set`. Ends a flash pattern and cancels an earlier switch-off timer; a brightness for a light that is on keeps
+  /// the timer.
   ///
   /// Throws `unavailable` when the device is missing, or a brightness is set on a light that cannot be dimmed.
   public mutating func set(_ setting: LightSet, now: Instant) throws(ControlError) {
@@ -66,6 +69,7 @@ public struct LightController: Sendable {
     }
     handleTimeout(now: now)
     flash = nil
+    let keepsTimer = isOn && setting.brightness != nil && setting.seconds == nil
     isOn =
       switch setting.state {
       case .on: true
@@ -76,7 +80,9 @@ public struct LightController: Sendable {
       isOn = level > 0
       if isOn { brightness = ControlLimits.brightness.nearest(to: level) }
     }
-    offAt = isOn ? setting.seconds.map { now + .seconds($0) } : nil
+    if isOn, keepsTimer { return }
+    timerSeconds = isOn ? setting.seconds : nil
+    offAt = timerSeconds.map { now + .seconds($0) }
   }
 
   /// `light.flash`. The light then returns to its previous state; a pattern that replaces another one keeps that state.
@@ -95,6 +101,7 @@ public struct LightController: Sendable {
   public mutating func restore() {
     flash = nil
     offAt = nil
+    timerSeconds = nil
     isOn = false
     // This change cannot be made later, so it is not held back.
     changes = []
@@ -150,6 +157,7 @@ public struct LightController: Sendable {
     if let end = offAt, end <= now {
       isOn = false
       offAt = nil
+      timerSeconds = nil
     }
     flash?.advance(to: now)
     if flash?.isOver == true { flash = nil }
@@ -158,7 +166,8 @@ public struct LightController: Sendable {
   public var state: LightState {
     let word: LightDocument.State =
       if !isPresent { .missing } else if flash != nil { .flashing } else { isOn ? .on : .off }
-    return LightState(id: id, word: word, brightness: brightness, isDimmable: isDimmable, offAt: offAt)
+    return LightState(
+      id: id, word: word, brightness: brightness, isDimmable: isDimmable, offAt: offAt, timerSeconds: timerSeconds)
   }
 }
 
@@ -169,11 +178,12 @@ public struct LightState: Hashable, Sendable {
   var brightness: Int
   var isDimmable: Bool
   var offAt: Instant?
+  var timerSeconds: Int?
 
   public func document(now: Instant) -> LightDocument {
     LightDocument(
       id: id, state: word, brightness: brightness, dimmable: isDimmable,
-      remainingSeconds: offAt.map { remainingSeconds(until: $0, now: now) })
+      remainingSeconds: offAt.map { remainingSeconds(until: $0, now: now) }, timerSeconds: timerSeconds)
   }
 }
 

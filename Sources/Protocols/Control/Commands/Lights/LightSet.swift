@@ -19,7 +19,8 @@ public struct LightSet: ControlCommand {
   public var state: Switch
   /// Percent; nil keeps the previous brightness, 0 is off. Not with `off`.
   public var brightness: Int?
-  /// Seconds until it goes out by itself; nil: stays on. Not with `off`.
+  /// Seconds until it goes out by itself; nil: stays on, or, with a brightness for a light that is on, as long as it would
+  /// have. Not with `off`.
   public var seconds: Int?
 
   public init(id: String? = nil, state: Switch, brightness: Int? = nil, seconds: Int? = nil) {
