@@ -42,6 +42,8 @@ public final class ViewerWindow {
   private var isFullScreen = false
   private var isSmall = false
   private var isClosing = false
+  /// The last click was at a ringing alarm.
+  private var isAnswering = false
   /// Where the pointer and the small window were when the button was pressed.
   private var drag: (pointer: (x: Int, y: Int), window: WindowPlace)?
 
@@ -187,8 +189,13 @@ public final class ViewerWindow {
         surface.move(to: place)
       }
       showLine()
+    // Whoever clicks at an alarm has seen it, and may click twice.
+    case CSDL_DOUBLE_CLICK where isAnswering: break
     case CSDL_DOUBLE_CLICK: if isSmall { setSmall(false) } else { setFullScreen(!isFullScreen) }
-    case CSDL_BUTTON_DOWN: if isSmall { drag = (ScreenSurface.pointer, surface.place) }
+    case CSDL_BUTTON_DOWN:
+      isAnswering = content.isRinging
+      if isAnswering { handle(.pressed("a")) }
+      if isSmall { drag = (ScreenSurface.pointer, surface.place) }
     case CSDL_BUTTON_UP:
       guard drag != nil else { break }
       drag = nil

@@ -78,6 +78,13 @@ final class VirtualDesktop {
     _ = try xdotool("windowfocus", id, how, key)
   }
 
+  /// Clicks in the middle of the window.
+  func click(in name: String) throws {
+    guard let place = try window(named: name) else { throw ChildProcess.Problem(description: "no window \(name)") }
+    _ = try xdotool(
+      "mousemove", String(place.x + place.width / 2), String(place.y + place.height / 2), "click", "1")
+  }
+
   private func id(named name: String) throws -> String? {
     try xdotool("search", "--onlyvisible", "--name", name).split(separator: "\n").last.map(String.init)
   }

@@ -101,7 +101,8 @@ extension RealPeers {
         let corner = (back.y * VirtualDesktop.size.width + back.x) * 3
         return pixels[corner] > 150 && pixels[corner + 1] < 100 ? true : nil
       }
-      try press("a")
+      // As somebody who is woken does; the key is tried in the terminal.
+      try desktop.click(in: Self.title)
       let seen = parent.figures.count
       _ = try wait("silence") { parent.figures.dropFirst(seen).contains { !$0.rings } ? true : nil }
 

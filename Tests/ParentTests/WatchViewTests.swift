@@ -86,7 +86,7 @@ import Wire
     var view = view(.state(.reconnecting), .alarm(report(.link)))
     #expect(view.isRinging)
     #expect(view.banner?.title == "No contact with the camera")
-    #expect(view.banner?.lines.last == "Press a: I'm on it.")
+    #expect(view.banner?.lines.last == "Click, or press a: I'm on it.")
     view.note(.alarm(report(.link, isAcknowledged: true)))
     #expect(!view.isRinging && view.banner?.lines == [])
     view.note(.alarm(nil))

@@ -171,7 +171,7 @@ public struct WatchView: Sendable {
     if let end, alarm == nil { return Banner(title: "The end", lines: [end], isAlarm: true) }
     if let alarm {
       var lines = alarm.isAcknowledged ? [] : [alarm.kind.advice]
-      if alarm.isRinging { lines.append("Press a: I'm on it.") }
+      if alarm.isRinging { lines.append("Click, or press a: I'm on it.") }
       if isDrill { lines.append("A fire drill runs: this is it.") }
       return Banner(title: alarm.kind.title, lines: lines, isAlarm: alarm.level != .notice)
     }
