@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The phone page as a person uses it, in Chromium and Firefox with a real child. What is done is in
-/// peers/page_screens.py, page_edges.py, page_trouble.py and page_firefox.py.
+/// peers/page_screens.py, page_edges.py, page_night.py, page_trouble.py and page_firefox.py.
 extension RealPeers {
   @Suite struct PageScreensTests {
     struct Seen: Decodable {
@@ -115,6 +115,20 @@ extension RealPeers {
     ])
     func whatRefusesIsSaid(_ scenario: String, _ steps: [String]) throws {
       let seen = try Self.see(scenario, in: "page_trouble")
+      #expect(seen.error == nil)
+      #expect(seen.steps == steps)
+    }
+
+    /// What must not happen by mistake, and what must not frighten.
+    @Test(arguments: [
+      ("timers", ["light", "lullaby", "marked everywhere"]),
+      ("tap", ["tap to listen", "turn sound on", "any tap"]),
+      ("guest", ["until when", "no siren"]),
+      ("live", ["stopped", "missing"]),
+      ("first", ["words", "settings"]),
+    ])
+    func atThreeInTheMorning(_ scenario: String, _ steps: [String]) throws {
+      let seen = try Self.see(scenario, in: "page_night")
       #expect(seen.error == nil)
       #expect(seen.steps == steps)
     }

@@ -21,11 +21,12 @@ import Wire
         var picture: Picture?
       }
       struct Picture: Decodable { var rendition: String }
-      struct Refusal: Decodable { var reason: String }
+      struct Refusal: Decodable { var reason: String? }
       struct Details: Decodable {
         var phase: String?
         var refusal: Refusal?
         var audioOnly: Bool?
+        var isLent: Bool?
         var digest: String?
         var video: Track?
         var audio: Track?
@@ -161,7 +162,7 @@ import Wire
         video: try track(data?.video, step.rate?.video), audio: try track(data?.audio, step.rate?.audio))
     case "hello": return .hello
     case "goodbye": return .goodbye
-    case "own-sound": return .ownSound(isFaulty: ["tap", "made-up"].contains(data?.reason))
+    case "own-sound": return .ownSound(isFaulty: ["stopped", "made-up"].contains(data?.reason))
     case "woke": return .woke(.nanoseconds(Int64((data?.seconds ?? 0) * 1e9)))
     case "phase":
       let phase: Alarm.Phase =
@@ -170,7 +171,10 @@ import Wire
         case "live": .live
         case "reconnecting": .reconnecting
         case "stopped": .stopped
-        default: .refused(isFinal: ["not-paired", "expired", "token"].contains(data?.refusal?.reason ?? ""))
+        default:
+          .refused(
+            isFinal: ["not-paired", "expired", "token"].contains(data?.refusal?.reason ?? ""),
+            isExpected: data?.isLent == true || data?.refusal?.reason == "expired")
         }
       return .phase(phase, isAudioOnly: data?.audioOnly)
     default: throw CocoaError(.formatting)

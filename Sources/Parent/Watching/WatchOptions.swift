@@ -1,4 +1,5 @@
 public import DeviceNames
+internal import Pairing
 public import Server
 public import Signaling
 
@@ -40,6 +41,10 @@ public struct WatchOptions: Sendable {
   }
 
   public var source: Source
+  /// A guest's access, or a token's.
+  var isLent: Bool {
+    if case .child(let child) = source { child.record.expiresAt != nil } else { true }
+  }
   public var wantsVideo = true
   public var wantsAudio = true
   /// Where sound is played; nil: nowhere, and it is decoded only for its level.

@@ -287,7 +287,7 @@ public final class Watcher: @unchecked Sendable {
     // Until the first success somebody is there to correct a mistake; after it, keep trying through the night.
     guard hasConnected, let reason = end.passing else {
       isStopping = true
-      if hasConnected { alarm?.note(.phase(.refused(isFinal: true))) }
+      if hasConnected { alarm?.note(.phase(.refused(isFinal: true, isExpected: options.isLent))) }
       state = .ended
       if end == .unpaired, case .child(let child) = options.source { _ = try? child.forget() }
       return ended(ParentError(end))

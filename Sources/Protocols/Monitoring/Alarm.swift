@@ -59,8 +59,8 @@ public struct Alarm: Sendable {
 
   public enum Phase: Hashable, Sendable {
     case connecting, live, reconnecting
-    /// `isFinal`: trying again does not help.
-    case refused(isFinal: Bool)
+    /// `isFinal`: trying again does not help. `isExpected`: the access was to end anyway, a guest's or a token's; nobody is woken.
+    case refused(isFinal: Bool, isExpected: Bool = false)
     /// The person has left.
     case stopped
   }
@@ -157,6 +157,8 @@ public struct Alarm: Sendable {
   public var limits: Limits
   private var phase = Phase.connecting
   private var refusedAt: Instant?
+  /// Nobody watched yet, or the access was to end anyway: a notice.
+  private var isEndExpected = false
   private var isAudioOnly = false
   private var stoppedAt: Instant?
   private var began: Instant?
@@ -251,7 +253,12 @@ public struct Alarm: Sendable {
   }
 
   private mutating func enter(_ phase: Phase, _ isAudioOnly: Bool?, _ now: Instant) {
-    refusedAt = phase == .refused(isFinal: true) ? refusedAt ?? now : nil
+    if case .refused(isFinal: true, let isExpected) = phase {
+      isEndExpected = isExpected || last.any == nil
+      refusedAt = refusedAt ?? now
+    } else {
+      refusedAt = nil
+    }
     if phase == .stopped {
       began = nil
       last.any = nil
@@ -323,6 +330,7 @@ public struct Alarm: Sendable {
   private func level(of kind: Kind) -> Level {
     switch kind {
     case .childStopped: .notice
+    case .revoked where isEndExpected: .notice
     case .microphone where !limits.ringsForMicrophone, .digitalSilence where !limits.ringsForMicrophone: .notice
     case .camera where !limits.ringsForPicture, .frozenPicture where !limits.ringsForPicture: .notice
     case .ownSound: .warning

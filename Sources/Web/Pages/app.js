@@ -1,4 +1,4 @@
-import { here } from "./core/here.js";
+import { here } from "./core/away.js";
 import { parseLink } from "./core/pairing.js";
 import { dropPush, renewPush } from "./core/push.js";
 import { open, requestPersistence } from "./core/store.js";
@@ -163,8 +163,7 @@ class App {
 
   // Inside a tap: sound and alarm may start.
   #enter() {
-    this.watching?.monitor.unlock();
-    this.watching?.sound.play();
+    this.watching?.play();
     history.replaceState(null, "");
     this.#show(null);
   }
@@ -172,7 +171,9 @@ class App {
   /** Watches this child; one at a time. */
   watch(child, { isHidden = false } = {}) {
     if (this.watching && (this.watching.child.id !== child.id || this.watching.watcher.phase === "refused" || this.watching.watcher.phase === "stopped")) this.#leave();
-    if (!this.watching) {
+    // Paired again, its access may last longer.
+    if (this.watching) this.watching.child.expiresAt = child.expiresAt;
+    else {
       this.watching = new Watching(child, this);
       this.#watch = watchScreen(this.watching, this);
       this.#root.prepend(this.#watch.element);

@@ -25,8 +25,9 @@ globalThis.pageCore = (() => {
   })));
 
   async function load(folder) {
-    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity", "away", "restart", "statistics", "race"];
+    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity", "away", "restart", "statistics", "race", "arrivals"];
     for (const name of names) modules[name] = await import(`${folder}core/${name}.js`);
+    modules.texts = await import(`${folder}texts/texts.js`);
     store = await modules.store.open();
     identity = await store.identity();
     return { id: identity.id, isLasting: store.isLasting };
@@ -262,6 +263,44 @@ globalThis.pageCore = (() => {
   }
 
   /** Which room is used when, in fake time. */
+  /** What is called live, heard, filled in; and how times are written. */
+  function truths() {
+    const { isFresh, isLive } = modules.arrivals;
+    const now = 100_000;
+    const good = { phase: "live", audioOnly: false, isCameraMissing: false, dataAt: now - 400, pictureAt: now - 400, soundAt: now - 400 };
+    const live = (changes) => isLive({ ...good, ...changes }, now);
+    check(live({}) && live({ pictureAt: now - 2400 }), "live");
+    check(!live({ phase: "reconnecting" }) && !live({ pictureAt: now - 2600 }) && !live({ pictureAt: 0 }), "an old picture");
+    check(!live({ isCameraMissing: true }), "a card in place of a missing camera's pictures");
+    check(live({ audioOnly: true, isCameraMissing: true, pictureAt: 0 }) && !live({ audioOnly: true, soundAt: now - 2600 }), "sound alone");
+    check(!live({ dataAt: now - 1600, pictureAt: now - 1600 }) && isFresh(good, now) && !isFresh({ ...good, dataAt: now - 1600 }, now), "nothing arrives");
+
+    // Seconds of [received, filled in, whether sound arrives].
+    const isTooMuch = (seconds) => {
+      const filled = new modules.sound.FilledIn();
+      let [received, madeUp] = [0, 0];
+      return seconds.map(([came, filledIn, isArriving], second) => {
+        filled.note({ time: second * 1000, received: (received += came), madeUp: (madeUp += filledIn) }, isArriving);
+        return filled.isTooMuch;
+      });
+    };
+    const [whole, half, none] = [[48000, 0, true], [24000, 24000, true], [0, 48000, true]];
+    check(isTooMuch(Array(9).fill(whole)).every((one) => !one), "whole sound");
+    check(isTooMuch(Array(9).fill(half)).at(-1), "half of it is missing");
+    // A drill withholds the sound; after it every second is whole, and none may count what was filled in meanwhile.
+    const drill = [whole, whole, whole, whole, none, none, none, [0, 48000, false], [0, 48000, false], [20000, 28000, true], whole, whole, whole, whole];
+    check(isTooMuch(drill).slice(8).every((one) => !one), `after a drill: ${isTooMuch(drill)}`);
+
+    const { localeFor } = modules.texts;
+    for (const [language, wanted, locale] of [["en", ["en-GB", "en-US"], "en-GB"], ["en", ["de-DE", "en-US"], "en-US"], ["en", ["de-AT"], "en-AT"], ["en", ["zh-Hans-CN"], "en-CN"],
+      ["de", ["de", "de-CH"], "de-CH"], ["ru", ["en-150"], "ru-150"], ["en", [], "en"], ["en", ["C"], "en"]]) {
+      check(localeFor(language, wanted) === locale, `${language} of ${wanted}: ${localeFor(language, wanted)}`);
+      new Intl.DateTimeFormat(locale);
+    }
+    check(new Intl.DateTimeFormat("en-GB", { timeStyle: "short" }).format(new Date(2026, 0, 1, 20, 25)) === "20:25", "British times");
+    return {};
+  }
+
   function race() {
     const { Race } = modules.race;
     const failures = new Map();
@@ -672,7 +711,7 @@ globalThis.pageCore = (() => {
   }
 
   const calls = {
-    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, race, liars, noPath, vectors, parsing, impostors, lost,
+    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, race, truths, liars, noPath, vectors, parsing, impostors, lost,
     back, forged, audioOnly, refused, viewers, waiting, delay,
     firstPicture: (index) => until("the first picture", () => watched[index].firstPictureMs),
     state: (index) => ({ events: watched[index].events, movedTo: watched[index].watcher.movedTo, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),

@@ -1,56 +1,27 @@
-/** Seconds, and what counts as an alarm. */
+/** Seconds, and what counts as an alarm: as `Alarm.Limits` in Alarm.swift, where each is explained. False: the kind is only a notice. */
 export const defaultLimits = Object.freeze({
-  /** Without data for longer than this it rings: above the 3 s that a network may take, below 5 s with all delays. */
-  gap: 3.5,
-  /** A page that has never had data rings after this. */
-  first: 15,
-  /** After a planned stop: a restart and an update are done by then. Nobody is woken where somebody has acknowledged the stop. */
-  plannedStop: 90,
-  /** A device may take this long to open. */
-  opening: 10,
-  /** The same picture for this long is a frozen one, where pictures come with a digest. */
-  same: 10,
-  /**
-   * Between two stills at most, of a child that says that it sends no more: one is due every five seconds, and later where
-   * the path leaves too little for it.
-   */
-  stillInterval: 10,
-  /**
-   * The smallest moving picture, which a path that became narrow is left with, may be late by this: the queue before it
-   * drains first, and a lost key frame is sent again behind it.
-   */
-  lowDelay: 2.5,
-  /** False: the kind is only a notice. */
-  picture: true,
-  microphone: true,
+  gap: 3.5, first: 15, plannedStop: 90, opening: 10, same: 10, stillInterval: 10, lowDelay: 2.5, test: 30,
+  picture: true, microphone: true,
   /** Loudness of the first ringing, at least. */
   ringAtLoudness: 0,
-  /** The test ends by itself. */
-  test: 30,
 });
 
-/** Seconds for which other data came where one kind alone is missing; heartbeats are a second apart. */
-const elsewhere = 2;
-/** Without any data for longer than this the link was interrupted; afterwards each kind has as long as `elsewhere` to come back, ... */
-const interruption = 1.5;
-/** ... but rings at the latest this long after it came last: below 5 s with all delays. */
-const longest = 4.5;
-
-const [firstLoudness, louder, louderEvery] = [0.3, 0.1, 10];
+// These, too, s.
+const [elsewhere, interruption, longest, firstLoudness, louder, louderEvery] = [2, 1.5, 4.5, 0.3, 0.1, 10];
 
 /** The gravest first. */
 const order = ["revoked", "link", "microphone", "digital-silence", "camera", "frozen-picture", "own-sound", "test", "child-stopped"];
 
 const finalRefusals = new Set(["not-paired", "expired", "token"]);
 /** What keeps this page from being heard without anybody's wish. */
-const ownFaults = new Set(["tap", "made-up"]);
+const ownFaults = new Set(["stopped", "made-up"]);
 
 /**
- * Decides what is an alarm. Pure: it has no clock and does nothing. All times are seconds of one clock, never backwards.
+ * Decides what is an alarm, as Alarm.swift. Pure. All times are seconds of one clock, never backwards.
  *
  * What arrives is told by `note(kind, now, data)`:
  * - "picture" {digest?}, "sound", "heartbeat" {video?: {state, captured, picture?: {rendition}}, audio?: {state, captured, fault?}}: arrivals
- * - "phase" {phase, refusal, audioOnly?}: the watcher's; "hello", "goodbye": the child's
+ * - "phase" {phase, refusal, audioOnly?, isLent?}: the watcher's; `isLent`: the access of a guest, or a token's; "hello", "goodbye": the child's
  * - "own-sound" {hearing, reason}: the verdict of Sound
  * - "woke" {seconds}: this page did not run for so long; what it could not see is no gap
  */
@@ -58,15 +29,14 @@ export class Alarm {
   #limits;
   #phase = "connecting";
   #refused = null;
+  /** Nobody watched, or the access was to end anyway. */
+  #isExpected = false;
   #audioOnly = false;
   #plannedStop = null;
   /** When the page began to wait for its first data. */
   #began = null;
-  /** When any data, a picture or a sound came last; null: never. */
   #last = { any: null, picture: null, sound: null, change: null };
-  /** Until when the child had said that no picture, or no other one, was due. */
   #excused = { picture: -Infinity, change: -Infinity };
-  /** When data came again after the last interruption. */
   #resumed = null;
   #digest = null;
   /** By "video" and "audio": {state, since, captured, at (last progress), told} of the heartbeats; absent: not told to this page. */
@@ -161,7 +131,7 @@ export class Alarm {
 
   #level(kind) {
     const { picture, microphone } = this.#limits;
-    if (kind === "child-stopped" || ((kind === "microphone" || kind === "digital-silence") && !microphone)) return "notice";
+    if (kind === "child-stopped" || (kind === "revoked" && this.#isExpected) || ((kind === "microphone" || kind === "digital-silence") && !microphone)) return "notice";
     if (!picture && (kind === "camera" || kind === "frozen-picture")) return "notice";
     return kind === "own-sound" ? "warning" : "alarm";
   }
@@ -170,7 +140,6 @@ export class Alarm {
 
   #arrived(now) {
     const { any } = this.#last;
-    // The link is back (or there for the first time): picture and sound have their time from now on.
     if (any === null || now - any > this.#limits.gap) this.#restart(now);
     if (any !== null && now - any > interruption) this.#resumed = now;
     this.#last.any = now;
@@ -193,8 +162,9 @@ export class Alarm {
     };
   }
 
-  #entered(now, { phase, refusal, audioOnly }) {
+  #entered(now, { phase, refusal, audioOnly, isLent }) {
     const isFinal = phase === "refused" && finalRefusals.has(refusal?.reason ?? refusal);
+    this.#isExpected = Boolean(isLent) || refusal?.reason === "expired" || this.#last.any === null;
     this.#refused = isFinal ? (this.#refused ?? now) : null;
     if (phase === "stopped") {
       this.#began = null;
@@ -258,7 +228,7 @@ export class Alarm {
     if (this.#last.any === null) add("link", this.#began, first);
     else add("link", this.#last.any, gap);
     if (found.has("link")) {
-      // Nobody knows about the others now; what was acknowledged of them stays so.
+      // What was acknowledged of the others stays so.
       for (const kind of ["microphone", "digital-silence", "camera", "frozen-picture"]) {
         if (this.#active.has(kind)) found.set(kind, this.#active.get(kind));
       }
@@ -273,13 +243,11 @@ export class Alarm {
   #findDevices(found, add, at) {
     const { gap, opening, same } = this.#limits;
     const { audio, video } = this.#tracks;
-    // Other data came meanwhile: where all ends at once, the link is lost.
     const stands = (kind, since) => {
       if (this.#last.any - since <= elsewhere) return;
       const resumed = this.#resumed !== null && this.#resumed > since ? this.#resumed + elsewhere : since;
       add(kind, since, Math.max(gap, Math.min(resumed - since, longest)));
     };
-    // Heartbeats have said so for as long. Where they are late themselves, on a link that loses much, they say nothing.
     const stopped = (track) => track && track.told - track.at > gap ? track.at : Infinity;
     const hasBeat = Boolean(audio || video);
     if (audio?.state === "missing") at(audio.fault === "digital-silence" ? "digital-silence" : "microphone", audio.since);

@@ -3,6 +3,20 @@ import { Meter } from "./statistics.js";
 /** Sound that was played this long ago is not being played, ms. */
 const playedWithin = 5000;
 
+/** Without anything at all, or without a new picture (sound alone: without sound), nothing is called live, ms. */
+const [silent, stale] = [1500, 2500];
+
+/** Whether anything arrives now (ms). */
+export const isFresh = ({ phase, dataAt }, now) => phase === "live" && now - dataAt < silent;
+
+/**
+ * Whether what is shown, or heard with `audioOnly`, is the present. Pure. The camera's word goes first: it sends a picture in place of a
+ * missing camera's.
+ * @param {{phase: string, audioOnly: boolean, isCameraMissing: boolean, dataAt: number, pictureAt: number, soundAt: number}} watched
+ */
+export const isLive = (watched, now) => isFresh(watched, now)
+  && (watched.audioOnly ? now - watched.soundAt : watched.isCameraMissing ? stale : now - watched.pictureAt) < stale;
+
 /** What came over a watcher's connections, and when: ms since 1970, 0 for never. Asked twice a second, in hidden pages, too. */
 export class Arrivals {
   #connection = null;

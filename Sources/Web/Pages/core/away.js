@@ -1,3 +1,6 @@
+/** The address of the page's own child, as `child.origin`: with the path that a proxy has put it under, without a slash at the end. */
+export const here = new URL(".", document.baseURI).href.replace(/\/$/, "");
+
 const mostServers = 8;
 const mostMeetings = 8;
 const longest = 512;

@@ -88,7 +88,8 @@ export class Monitor extends EventTarget {
     const told = `${phase} ${refusal?.reason} ${audioOnly}`;
     if (told === this.#told.phase) return;
     this.#told.phase = told;
-    this.#note("phase", { phase, refusal, audioOnly });
+    const { expiresAt, token } = this.#watcher.child;
+    this.#note("phase", { phase, refusal, audioOnly, isLent: Boolean(expiresAt || token) });
   }
 
   #arrived() {

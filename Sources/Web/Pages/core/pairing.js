@@ -1,6 +1,6 @@
 import { concat, fromBase64url, base64url, number, part, toNumber, text as decoded, utf8 } from "./bytes.js";
 import { hkdf, openBytes, pbkdf2, sealBytes, sha256 } from "./digest.js";
-import { here } from "./here.js";
+import { here } from "./away.js";
 import { nodeID, sign, spkiByteCount, verify } from "./identity.js";
 import { cleanName } from "./plain.js";
 import { passwordInput, Prover, secrets, SPAKE2PlusError } from "./spake2plus.js";

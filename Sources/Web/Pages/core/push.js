@@ -1,5 +1,5 @@
 import { fromBase64url } from "./bytes.js";
-import { here } from "./here.js";
+import { here } from "./away.js";
 import { NoAnswer, within } from "./within.js";
 
 // Alarms that come through the browser's push service while the page is closed. The service worker shows them.

@@ -1,15 +1,5 @@
-/** At home an answer takes a fraction of this, and nobody outside is asked, ms. */
-const headStart = 300;
-/** How long a room may bring no answer, ms: before another that is open; an own address; none, or one that has failed lately. */
-const patience = 3000;
-const patienceBeforeOwn = 1000;
-const patienceAlone = 8000;
-/** From the answer to media, before another that is open. */
-const patienceForMedia = 8000;
-/** How long places that failed lately leave the way to own addresses alone, ms; to other places: `patience`. */
-const hold = 1000;
-/** How long a place that has failed comes last, ms. */
-const demotion = 300_000;
+// As in LineRace.swift, ms. `patienceBeforeOwn`: while an own address is open; `patienceAlone`: while no other is, or one that failed lately.
+const [headStart, patience, patienceBeforeOwn, patienceAlone, patienceForMedia, hold, demotion] = [300, 3000, 1000, 8000, 8000, 1000, 300_000];
 
 /**
  * Which room a session uses: the first that is open, and until there is media the next one when it fails, or brings nothing that the child has signed:

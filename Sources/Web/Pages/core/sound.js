@@ -1,8 +1,30 @@
 /** Sound that has not come for this long is missed, ms. */
 const missing = 3000;
-/** Of the last three seconds, the share that may be made up by the browser where packets were lost. */
+/** Of the last three seconds, the share that the browser may fill in where packets were lost. */
 const mostMadeUp = 0.3;
 const madeUpWindow = 3000;
+
+/** Whether the browser filled in too much of the sound lately. Until some arrives that is another fault, and does not count. */
+export class FilledIn {
+  /** [{time (ms), received, madeUp (samples, both since the beginning)}] of the last seconds. */
+  #samples = [];
+  #wasArriving = false;
+
+  note(sample, isArriving) {
+    const samples = this.#samples;
+    // A new connection counts from zero.
+    if (!isArriving || !this.#wasArriving || samples.at(-1)?.received > sample.received) samples.length = 0;
+    this.#wasArriving = isArriving;
+    samples.push(sample);
+    while (samples.length > 2 && sample.time - samples[0].time > madeUpWindow) samples.shift();
+  }
+
+  get isTooMuch() {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)];
+    const madeUp = last?.madeUp - first?.madeUp;
+    return madeUp / (last?.received - first?.received + madeUp) > mostMadeUp;
+  }
+}
 
 /**
  * What iPhones are told of this page's sound (W3C Audio Session): "playback" sounds through the mute switch, from the loudspeaker,
@@ -15,8 +37,9 @@ export function useAudioSession(type) {
 /**
  * The child's sound in this page, and whether somebody beside this device can hear it.
  *
- * `verdict`: {hearing, reason}. Reasons why not, the first that holds: "reconnecting", "tap" (the browser wants a tap
- * first), "muted", "silent" (volume 0), "microphone" (the child has none), "no-sound-arrives", "made-up".
+ * `verdict`: {hearing, reason}. Reasons why not, the first that holds: "reconnecting", "tap" (nothing has played in this visit: the
+ * browser wants a tap first), "stopped" (the browser stopped what had played), "muted", "silent" (volume 0), "microphone" (the child
+ * has none), "no-sound-arrives", "made-up".
  * Event "change": the verdict, `muted` or `volume`.
  */
 export class Sound extends EventTarget {
@@ -24,9 +47,9 @@ export class Sound extends EventTarget {
   #element = document.createElement("audio");
   #listening = new AbortController();
   #last = { hearing: false, reason: "reconnecting" };
-  /** [ms, samples received, samples made up] of the last seconds. */
-  #samples = [];
+  #filledIn = new FilledIn();
   #track = null;
+  #hasPlayed = false;
 
   /** @param {Watcher} watcher */
   constructor(watcher) {
@@ -37,6 +60,7 @@ export class Sound extends EventTarget {
     element.autoplay = true;
     const { signal } = this.#listening;
     const update = () => this.#update();
+    element.addEventListener("playing", () => (this.#hasPlayed ||= !element.muted), { signal });
     for (const name of ["play", "playing", "pause", "volumechange"]) element.addEventListener(name, update, { signal });
     watcher.addEventListener("change", () => this.#resume(), { signal });
     watcher.addEventListener("arrival", update, { signal });
@@ -97,32 +121,29 @@ export class Sound extends EventTarget {
   }
 
   #reason() {
-    const { phase, control, soundAt } = this.#watcher;
+    const { phase, control } = this.#watcher;
     if (phase !== "live") return "reconnecting";
-    if (this.#element.paused) return "tap";
+    if (this.isBlocked) return this.#hasPlayed ? "stopped" : "tap";
     if (this.#element.muted) return "muted";
     if (this.#element.volume === 0) return "silent";
     if (["missing", "off"].includes(control.state?.microphone?.state)) return "microphone";
     // Right after the begin it has not had its time yet, and is not called heard either.
     if (this.#element.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return "no-sound-arrives";
-    if (soundAt === 0 || Date.now() - soundAt > missing) return "no-sound-arrives";
-    if (this.#madeUp() > mostMadeUp) return "made-up";
-    return null;
+    if (!this.#isArriving) return "no-sound-arrives";
+    return this.#filledIn.isTooMuch ? "made-up" : null;
   }
 
-  #madeUp() {
-    const [first, last] = [this.#samples[0], this.#samples.at(-1)];
-    if (!first || last === first) return 0;
-    const all = last.received + last.madeUp - first.received - first.madeUp;
-    return all > 0 ? (last.madeUp - first.madeUp) / all : 0;
+  /** The browser does not play the sound that there is. */
+  get isBlocked() {
+    return this.#element.paused && this.#track !== null;
+  }
+
+  get #isArriving() {
+    return Date.now() - this.#watcher.soundAt <= missing;
   }
 
   #count({ time, audioSamplesReceived, audioSamplesConcealed }) {
-    const samples = this.#samples;
-    // A new connection counts from zero.
-    if (samples.at(-1)?.received > audioSamplesReceived) samples.length = 0;
-    samples.push({ time, received: audioSamplesReceived, madeUp: audioSamplesConcealed });
-    while (samples.length > 2 && time - samples[0].time > madeUpWindow) samples.shift();
+    this.#filledIn.note({ time, received: audioSamplesReceived, madeUp: audioSamplesConcealed }, this.#isArriving);
     this.#resume();
   }
 

@@ -17,13 +17,21 @@ export function alarmOverlay(watching) {
   const body = h("p", { id: text });
   const since = h("p", { class: "since" });
   const drill = h("p", { hidden: true }, t("proofs.now"));
-  const button = h("button", { class: "acknowledge", onclick: acknowledge }, t("alarm.acknowledge"));
+  const button = h("button", { class: "acknowledge", onclick: () => {
+    if (isStopped()) watching.sound.play();
+    acknowledge();
+  } });
   const dialog = h("dialog", { class: "alarm", role: "alertdialog", "aria-labelledby": title, "aria-describedby": text },
     h("div", { class: "what" }, icon("bell"), head, body, since, drill), button);
   dialog.addEventListener("cancel", (event) => event.preventDefault());
   document.body.append(dialog);
   watching.addEventListener("update", update);
   update();
+
+  /** The browser stopped the sound: the button starts it again. */
+  function isStopped() {
+    return monitor.alarm?.kind === "own-sound" && watching.sound.isBlocked;
+  }
 
   function acknowledge() {
     const isRinging = dialog.open;
@@ -41,7 +49,8 @@ export function alarmOverlay(watching) {
       dialog.dataset.since = alarm.since;
       dialog.dataset.kind = alarm.kind;
       setText(head, t(`alarm.${alarm.kind}`));
-      setText(body, t(`alarm.${alarm.kind}.help`));
+      setText(body, t(alarm.kind === "own-sound" && !isStopped() ? "hearing.made-up" : `alarm.${alarm.kind}.help`));
+      setText(button, t(isStopped() ? "alarm.unmute" : "alarm.acknowledge"));
       setText(since, t("alarm.since", { time: moment(alarm.since), age: clock(seconds) }));
       setText(banner, `${head.textContent} · ${moment(alarm.since)}`);
     }

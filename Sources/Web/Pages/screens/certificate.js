@@ -1,4 +1,4 @@
-import { here } from "../core/here.js";
+import { here } from "../core/away.js";
 import { t } from "../texts/texts.js";
 import { h } from "./dom.js";
 

@@ -1,4 +1,5 @@
 import { moment, percent, t } from "../texts/texts.js";
+import { system } from "./certificate.js";
 import { h, setText, slider } from "./dom.js";
 import { openNight } from "./night.js";
 import { hasProofs, openProofs } from "./proofs.js";
@@ -20,6 +21,8 @@ export function openDetails(watching) {
     sound.volume = value / 100;
     watching.update();
   } });
+  // iPhones leave it to their buttons.
+  volume.element.hidden = system() === "iphone";
   const people = h("ul", { class: "list" });
   const proofs = h("button", { "data-do": "proofs", onclick: () => openProofs(watching) }, t("proofs"));
   const night = h("button", { "data-do": "night", onclick: () => openNight(watching, night) }, t("night"));

@@ -1,7 +1,7 @@
 import { meetingObstacle } from "../core/away.js";
 import { t } from "../texts/texts.js";
-import { copy } from "./copy.js";
 import { h, setText } from "./dom.js";
+import { copy } from "./notices.js";
 
 const rounded = (value, unit) => (Number.isFinite(value) ? `${Math.round(value * 10) / 10} ${unit}` : "?");
 

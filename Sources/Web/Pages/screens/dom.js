@@ -18,6 +18,14 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** An SVG element. */
+export function drawn(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 /** Nobody reads `data-…`. */
 const attribute = (name, value) => (name.startsWith("data-") ? String(value) : plain(value));
 
@@ -43,6 +51,13 @@ export const newID = () => `x${++number}`;
 export function labelled(text, field) {
   field.id ||= newID();
   return h("div", { class: "field" }, h("label", { for: field.id }, text), field);
+}
+
+/** Times to choose from; `mark` shows which holds. */
+export function times(title, minutes, text, choose) {
+  const buttons = minutes.map((value) => h("button", { "data-minutes": value, onclick: ({ currentTarget }) => currentTarget.ariaDisabled || choose(value, currentTarget) }, text(value)));
+  return { element: h("fieldset", {}, h("legend", {}, title), h("div", { class: "choices" }, buttons)), buttons,
+    mark: (marked) => buttons.forEach((button, index) => setAttribute(button, "aria-pressed", String(minutes[index] === marked))) };
 }
 
 /**

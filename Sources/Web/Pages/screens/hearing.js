@@ -1,3 +1,4 @@
+import { isFresh } from "../core/arrivals.js";
 import { t } from "../texts/texts.js";
 import { h, setAttribute, setText } from "./dom.js";
 import { icon } from "./icons.js";
@@ -32,7 +33,7 @@ export function hearingBadge(watching) {
     element.classList.toggle("not", !isHearing);
     if (element.firstChild !== icons[isHearing]) element.firstChild.replaceWith(icons[isHearing]);
     setText(title, isHearing ? t("hearing.yes") : t("hearing.no"));
-    setText(why, isHearing ? t("hearing.mute") : t(`hearing.${reason ?? "reconnecting"}`));
+    setText(why, isHearing ? t("hearing.mute") : t(`hearing.${reason === "stopped" ? "tap" : reason ?? "reconnecting"}`));
     setAttribute(element, "aria-pressed", null);
     if (said !== isHearing) announce(said === null && isHearing ? "" : `${title.textContent}. ${isHearing ? "" : why.textContent}`);
     said = isHearing;
@@ -40,7 +41,7 @@ export function hearingBadge(watching) {
   }
 
   function level() {
-    const share = watching.watcher.phase === "live" ? levelShare(watching.control.level?.levelDb) : 0;
+    const share = isFresh(watching.watcher, Date.now()) ? levelShare(watching.control.level?.levelDb) : 0;
     if (Math.abs(share - shown) < 0.01) return;
     shown = share;
     bar.style.transform = `scaleX(${share})`;
@@ -58,13 +59,10 @@ export const levelShare = (levelDb) => Math.min(1, Math.max(0, 1 + (levelDb ?? -
 export function toggleSound(watching) {
   const { sound, monitor } = watching;
   monitor.unlock();
-  const { reason } = sound.verdict;
-  if (sound.verdict.hearing || !["tap", "muted", "silent", null].includes(reason) && !sound.muted) {
-    sound.muted = true;
-  } else {
+  if (sound.isBlocked || sound.muted || sound.volume === 0) {
     sound.muted = false;
     if (sound.volume === 0) sound.volume = 1;
     sound.play();
-  }
+  } else sound.muted = true;
   watching.update();
 }

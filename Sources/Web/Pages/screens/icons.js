@@ -1,3 +1,5 @@
+import { drawn } from "./dom.js";
+
 // Drawn on 24 by 24, as strokes.
 const shapes = {
   light: "M9 18h6M10 21h4M12 3a6 6 0 0 0-3.6 10.8c.6.5.9 1.2.9 2h5.4c0-.8.3-1.5.9-2A6 6 0 0 0 12 3z",
@@ -24,14 +26,4 @@ const shapes = {
 };
 
 /** An icon beside a text, hidden from screen readers. @param {keyof shapes} name @returns {SVGElement} */
-export function icon(name) {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("class", "icon");
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS(space, "path");
-  path.setAttribute("d", shapes[name]);
-  svg.append(path);
-  return svg;
-}
+export const icon = (name) => drawn("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, drawn("path", { d: shapes[name] }));

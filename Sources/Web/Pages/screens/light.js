@@ -1,5 +1,5 @@
 import { clock, duration, percent, t } from "../texts/texts.js";
-import { h, setAttribute, setText, slider } from "./dom.js";
+import { h, setAttribute, setText, slider, times } from "./dom.js";
 import { icon } from "./icons.js";
 import { openSheet } from "./sheet.js";
 
@@ -17,9 +17,13 @@ export function lightObstacle(watching) {
   return lights.every((light) => light.state === "missing") ? t("why.missing.light") : null;
 }
 
+/** For the next time that it is switched on; 0: it stays on. */
+const chosenMinutes = (watching, { id } = {}) => watching.chosen.lights.get(id) ?? 0;
+const lasting = (minutes) => (minutes ? { seconds: minutes * 60 } : {});
+
 /** Switches the first light on or off. */
 export function toggleLight(watching, button) {
-  return watching.order(button, "light.set", { state: "toggle" });
+  return watching.order(button, "light.set", { state: "toggle", ...lasting(chosenMinutes(watching, watching.state.lights[0])) });
 }
 
 /** Every light with switch, dimmer and timer; shows what the child confirmed. */
@@ -48,26 +52,26 @@ function lightRow(watching, { id }, isNamed) {
   const set = (button, parameters) => watching.order(button, "light.set", { id, ...parameters });
   let light;
   const label = h("span");
-  const toggle = h("button", { class: "main", "data-light": id, onclick: () => set(toggle, { state: light.state === "off" ? "on" : "off" }) }, icon("light"), label);
+  const on = () => ({ state: "on", ...(light.state === "off" && lasting(chosenMinutes(watching, light))) });
+  const toggle = h("button", { class: "main", "data-light": id, onclick: () => set(toggle, light.state === "off" ? on() : { state: "off" }) }, icon("light"), label);
   let last = 0;
+  // A timer that runs goes on.
+  const dim = (value) => set(null, { ...on(), brightness: value });
   const slide = (value) => {
     if (Date.now() - last < slideMilliseconds) return;
     last = Date.now();
-    set(null, { state: "on", brightness: value });
+    dim(value);
   };
-  const dimmer = slider({ label: t("light.brightness"), min: 1, max: 100, text: percent, oninput: slide,
-    onchange: (value) => set(null, { state: "on", brightness: value, ...keptTimer() }) });
-  // An order without a time ends a timer that runs.
-  const keptTimer = () => {
-    const left = watching.remaining(light);
-    return left ? { seconds: Math.max(1, Math.round(left)) } : {};
-  };
+  const dimmer = slider({ label: t("light.brightness"), min: 1, max: 100, text: percent, oninput: slide, onchange: dim });
   const left = h("p", { class: "big" });
   const why = h("p", { class: "dim" });
-  const choices = minutes.map((value) => h("button", { "data-minutes": value, onclick: (event) =>
-    set(event.currentTarget, { state: "on", ...(value && { seconds: value * 60 }) }) }, value ? duration(value * 60) : t("timer.none")));
-  const timer = h("fieldset", {}, h("legend", {}, t("light.timer")), h("div", { class: "choices" }, choices));
-  const element = h("div", { class: "stack" }, isNamed && h("h3", {}, id), why, toggle, dimmer.element, timer, left);
+  // A choice for a light that is off switches nothing on.
+  const timer = times(t("light.timer"), minutes, (value) => (value ? duration(value * 60) : t("timer.none")), (value, button) => {
+    watching.chosen.lights.set(id, value);
+    if (light.state === "on") set(button, { state: "on", ...lasting(value) });
+    watching.update();
+  });
+  const element = h("div", { class: "stack" }, isNamed && h("h3", {}, id), why, toggle, dimmer.element, timer.element, left);
 
   return {
     element,
@@ -79,13 +83,13 @@ function lightRow(watching, { id }, isNamed) {
       toggle.classList.toggle("on", isOn);
       setText(why, obstacle ?? "");
       why.hidden = !obstacle;
-      for (const button of [toggle, ...choices]) setAttribute(button, "aria-disabled", obstacle && "true");
+      for (const button of [toggle, ...timer.buttons]) setAttribute(button, "aria-disabled", obstacle && "true");
       dimmer.element.hidden = !light.dimmable;
       dimmer.input.disabled = Boolean(obstacle);
       dimmer.set(light.brightness);
       const seconds = isOn ? watching.remaining(light) : null;
       setText(left, seconds === null ? t(isOn ? "light.stays" : "light.isOff") : t("light.left", { time: clock(seconds) }));
-      setAttribute(choices[0], "aria-pressed", String(isOn && seconds === null));
+      timer.mark(light.state === "on" ? (light.timerSeconds ?? 0) / 60 : chosenMinutes(watching, light));
     },
   };
 }

@@ -1,8 +1,7 @@
 import { duration, has, moment, percent, t } from "../texts/texts.js";
-import { h } from "./dom.js";
+import { drawn, h } from "./dom.js";
 import { openSheet } from "./sheet.js";
 
-const space = "http://www.w3.org/2000/svg";
 const [evening, morning] = [18, 10];
 
 /** The night that is under way at this time, else the last one: from 18:00 to 10:00 by this phone's clock. */
@@ -45,13 +44,6 @@ function drawNight({ from, to, timeline, monitoredMinutes, minutes }) {
       start = end;
     });
   }
-  const svg = document.createElementNS(space, "svg");
-  const set = (element, values) => Object.entries(values).forEach(([name, value]) => element.setAttribute(name, value));
-  set(svg, { viewBox: `0 0 ${whole} 40`, class: "night", role: "img", preserveAspectRatio: "none", "aria-label": t("night.bar", { heard: monitoredMinutes, minutes }) });
-  for (const name of ["off", "unheard", "heard"]) {
-    const path = document.createElementNS(space, "path");
-    set(path, { class: name, d: states.map((state, minute) => state === name ? `M${minute} 0h1v40h-1z` : "").join("") });
-    svg.append(path);
-  }
-  return svg;
+  return drawn("svg", { viewBox: `0 0 ${whole} 40`, class: "night", role: "img", preserveAspectRatio: "none", "aria-label": t("night.bar", { heard: monitoredMinutes, minutes }) },
+    ...["off", "unheard", "heard"].map((name) => drawn("path", { class: name, d: states.map((state, minute) => state === name ? `M${minute} 0h1v40h-1z` : "").join("") })));
 }

@@ -1,6 +1,6 @@
-import { here } from "../core/here.js";
+import { here } from "../core/away.js";
 import { pair, parseCode, parseLink } from "../core/pairing.js";
-import { t } from "../texts/texts.js";
+import { moment, t } from "../texts/texts.js";
 import { ownPage } from "./certificate.js";
 import { h, labelled, setText } from "./dom.js";
 import { pairingProblemText } from "./problems.js";
@@ -47,7 +47,7 @@ export function openingScreen(app, { problem = "", unreached } = {}) {
   });
   const byToken = h("details", {}, h("summary", {}, t("open.token")), form([h("p", { class: "dim" }, t("open.token.help")), labelled(t("open.token.label"), token)],
     t("watch"), async () => token.value.trim() && app.addToken(token.value.trim())));
-  return h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("open.title")), h("p", {}, t("open.how")), h("pre", { class: "dim" }, "cradle-child pair"),
+  return h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("open.title")), h("p", {}, t("open.how")), h("pre", { class: "dim" }, "sudo cradle-child pair"),
     app.store.hasLostPairs && h("p", { class: "problem" }, t("open.lost")),
     !app.store.isLasting && h("p", { class: "problem" }, t("open.private")), said, way, byCode, byLink, byToken, app.hasChildren && h("button", { onclick: () => app.goBack() }, t("cancel")));
 }
@@ -90,7 +90,7 @@ export const wordsScreen = ({ child, words }, { match, differ, note }) => h("sec
  */
 export const cancelledScreen = (app, { child, isRemoved }) => h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("cancelled")),
   h("p", { role: "alert", class: isRemoved ? "" : "problem" }, t(isRemoved ? "cancelled.removed" : "cancelled.left", { name: app.settings.name })),
-  !isRemoved && h("pre", { class: "dim" }, `cradle-child unpair "${app.settings.name}"`),
+  !isRemoved && h("pre", { class: "dim" }, `sudo cradle-child unpair "${app.settings.name}"`),
   h("p", {}, t("cancelled.help", { name: child.name })), h("button", { class: "main", onclick: () => app.goBack() }, t("done")));
 
 /**
@@ -110,7 +110,7 @@ export const againScreen = ({ child, watch, pair }) => h("section", { class: "sc
  */
 export function refusedScreen(app, { name, watcher, child }) {
   const { reason, text } = watcher.refusal;
-  return h("section", { class: "screen", "data-refused": reason }, h("h1", { tabindex: "-1" }, name), h("p", { class: "problem", role: "alert" }, t(`refused.${reason}`)),
+  return h("section", { class: "screen", "data-refused": reason }, h("h1", { tabindex: "-1" }, name), h("p", { class: "problem", role: "alert" }, t(`refused.${reason}`, { when: moment(child.expiresAt ?? Date.now()) })),
     text && h("p", {}, h("small", {}, text)),
     h("div", { class: "stack" }, h("button", { class: "main", onclick: () => app.go("opening") }, t("open.again")),
       h("button", { onclick: () => app.watch(child) }, t("again")), h("button", { class: "danger", onclick: () => app.forget(child) }, t("forget"))));

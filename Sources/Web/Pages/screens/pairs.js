@@ -1,11 +1,15 @@
 import { cleanName } from "../core/plain.js";
 import { clock, duration, moment, t } from "../texts/texts.js";
-import { copy } from "./copy.js";
-import { h, labelled, setText } from "./dom.js";
-import { drawQR } from "./qr.js";
+import { drawn, h, labelled, setText } from "./dom.js";
+import { copy } from "./notices.js";
 import { confirmed, openSheet } from "./sheet.js";
 
+/** Modules of empty space around a QR code (ISO/IEC 18004, 9.1). */
+const quiet = 4;
 const hours = [8, 24, 7 * 24, 30 * 24];
+
+/** Why this phone may not see who is paired, as a sentence; null if it may. */
+export const pairsObstacle = (watching) => watching.obstacle({ permissions: ["admin"] });
 
 /**
  * Who is paired, with revoking and inviting; only for `admin`, others are told why not.
@@ -13,7 +17,7 @@ const hours = [8, 24, 7 * 24, 30 * 24];
  * @param {(title: string, ...content: Node[]) => HTMLElement} card
  */
 export function pairedPeople(watching, card) {
-  const obstacle = watching.obstacle({ permissions: ["admin"] });
+  const obstacle = pairsObstacle(watching);
   if (obstacle) return card(t("pairs"), h("p", { class: "dim" }, obstacle));
   const list = h("ul", { class: "list" });
   const own = watching.app.identity.id;
@@ -55,6 +59,13 @@ function invite(watching) {
   const button = h("button", { class: "main" }, t("invite.make"));
   form.append(button);
   const sheet = openSheet(t("invite"), [form], { name: "invite" });
+}
+
+/** @param {string[]} rows "0" and "1" (dark), without quiet zone */
+function drawQR(rows, label) {
+  const size = rows.length + 2 * quiet;
+  const runs = rows.flatMap((row, y) => [...row.matchAll(/1+/g)].map((run) => `M${run.index + quiet} ${y + quiet}h${run[0].length}v1h-${run[0].length}z`));
+  return drawn("svg", { viewBox: `0 0 ${size} ${size}`, class: "qr", role: "img", "aria-label": label, "shape-rendering": "crispEdges" }, drawn("path", { d: runs.join("") }));
 }
 
 /** A link as QR code and text, to be shown, shared or copied; with the code of a pairing window and how long it stays open. */

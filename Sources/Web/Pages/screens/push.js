@@ -1,4 +1,4 @@
-import { here } from "../core/here.js";
+import { here } from "../core/away.js";
 import { canPush, closePushed, keepContact, keepWords, pushContact, pushedAlarm, pushState, startPush, stopPush } from "../core/push.js";
 import { NoAnswer } from "../core/within.js";
 import { language, moment, t } from "../texts/texts.js";

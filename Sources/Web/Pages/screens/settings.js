@@ -5,13 +5,28 @@ import { certificateHelp } from "./certificate.js";
 import { diagnosis } from "./diagnosis.js";
 import { h, labelled, slider } from "./dom.js";
 import { openKeys } from "./keys.js";
-import { pairedPeople } from "./pairs.js";
+import { pairedPeople, pairsObstacle } from "./pairs.js";
 import { pushSettings } from "./push.js";
 import { confirmed } from "./sheet.js";
 import { screenHelp } from "./stage.js";
 
 /** Below this the loud-sound signal is off, dB. */
 const quietestDb = -61;
+
+/** What a function makes, again when `key` changes: the camera may greet after the screen was opened. */
+function renewed(watching, key, make) {
+  let [known, element] = [key(), make()];
+  const ending = new AbortController();
+  watching.addEventListener("update", () => {
+    if (!element.isConnected) return ending.abort();
+    if (key() === known) return;
+    known = key();
+    const next = make();
+    element.replaceWith(next);
+    element = next;
+  }, { signal: ending.signal });
+  return element;
+}
 
 /**
  * This phone, alarms, who is paired, diagnosis, certificate.
@@ -54,8 +69,8 @@ export function settingsScreen(app, watching) {
     watching && card(t("push"), pushSettings(app, watching)),
     card(t("loud.title"), loud.element, check("flash", t("loud.flash")), navigator.vibrate && check("vibrate", t("loud.vibrate"))),
     card(t("steady"), check("steadySound", t("steady.on"), t("steady.help"), canWait() ? null : t("steady.no"))),
-    watching && card(t("away"), ...awaySettings(watching, app)),
-    watching && pairedPeople(watching, card),
+    watching && renewed(watching, () => JSON.stringify(child.away), () => card(t("away"), ...awaySettings(watching, app))),
+    watching && renewed(watching, () => pairsObstacle(watching), () => pairedPeople(watching, card)),
     watching && card(t("diagnosis"), diagnosis(watching, app)),
     card(t("certificate"), ...certificateHelp(app)),
     card(t("more"), h("button", { "data-do": "add", onclick: () => app.go("opening") }, t("open.again")), h("button", { onclick: openKeys }, t("keys")), forget));

@@ -30,8 +30,10 @@ export class Stage {
     this.stillURL = still ? URL.createObjectURL(still) : null;
     this.still = this.stillURL && h("img", { class: "still", src: this.stillURL, alt: "" });
     const open = h("button", { "aria-label": t("stage.expand"), onclick: expand }, icon("full"));
+    // A tap anywhere starts the sound; this one asks for it.
+    this.listen = h("button", { class: "listen" }, icon("sound"), t("hearing.tap"));
     const move = h("button", { "aria-label": t("stage.move"), onclick: () => this.#move(1) }, icon("move"));
-    this.element = h("div", { class: "stage", role: "group", tabindex: "-1", "data-corner": corners[0] }, video, this.still, this.word,
+    this.element = h("div", { class: "stage", role: "group", tabindex: "-1", "data-corner": corners[0] }, video, this.still, this.word, this.listen,
       h("div", { class: "small" }, move, open));
     this.zoom = new Zoom(this.element, video, () => !this.isSmall);
     this.#drag();
@@ -56,14 +58,16 @@ export class Stage {
 
   #update() {
     const { watching } = this;
-    const { watcher, pictureAt, isLive } = watching;
+    const { watcher, pictureAt, isLive, isCameraMissing } = watching;
     const audioOnly = watcher.audioOnly;
-    watching.video.hidden = audioOnly || !pictureAt;
-    if (this.still) this.still.hidden = audioOnly || Boolean(pictureAt);
-    const isOld = !audioOnly && !isLive && Boolean(pictureAt || this.still);
+    watching.video.hidden = audioOnly || isCameraMissing || !pictureAt;
+    this.listen.hidden = watching.sound.verdict.reason !== "tap";
+    if (this.still) this.still.hidden = audioOnly || isCameraMissing || Boolean(pictureAt);
+    const isOld = !audioOnly && !isLive && !isCameraMissing && Boolean(pictureAt || this.still);
     this.element.classList.toggle("old", isOld);
     let text = "";
     if (audioOnly) text = t("stage.audio");
+    else if (isCameraMissing) text = `${t("alarm.camera")}. ${t("alarm.camera.help")}`;
     else if (!isLive && pictureAt) text = t("stage.old", { age: duration((Date.now() - pictureAt) / 1000) });
     else if (!isLive && this.still) text = t("stage.still", { when: watching.child.lastSeenAt ? moment(watching.child.lastSeenAt) : "?" });
     else if (!isLive) text = t("stage.none");

@@ -1,4 +1,4 @@
-import { clock, duration, percent, t, tenths } from "../texts/texts.js";
+import { clock, duration, moment, percent, t, tenths } from "../texts/texts.js";
 import { h, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { announce } from "./notices.js";
@@ -16,7 +16,8 @@ export function statusLine(watching, open) {
   for (const [name, part] of Object.entries(parts)) part.append(icon(name), texts[name] = h("span"));
   const relayed = h("span", {}, t("status.relayed"));
   const met = h("span", { class: "met" }, t("away.met"));
-  const element = h("button", { class: "status", onclick: open }, state, delay, ...Object.values(parts), met, relayed, h("span", { class: "unseen" }, t("details")));
+  const guest = h("span", { class: "guest" });
+  const element = h("button", { class: "status", onclick: open }, state, delay, ...Object.values(parts), guest, met, relayed, h("span", { class: "unseen" }, t("details")));
   let said = "";
 
   function update() {
@@ -26,7 +27,7 @@ export function statusLine(watching, open) {
     const text = liveText(watching);
     state.classList.toggle("live", isLive);
     setText(state, text);
-    const word = isLive ? t("status.live") : t(`phase.${watcher.phase}`);
+    const word = isLive ? t("status.live") : watching.isCameraMissing ? text : t(`phase.${watcher.phase}`);
     if (said && said !== word) announce(word);
     said = word;
     const { statistics } = watcher;
@@ -37,6 +38,9 @@ export function statusLine(watching, open) {
     const others = (child.viewers ?? []).filter((viewer) => viewer.id !== watching.control.hello?.viewer);
     show("people", others.length ? String(others.length) : "", t("status.others", { n: others.length }));
     relayed.hidden = !statistics?.relayed;
+    const { expiresAt } = watching.child;
+    setText(guest, expiresAt ? `${t("guest")} ${t("until", { when: moment(expiresAt) })}` : "");
+    guest.hidden = !expiresAt;
     met.hidden = !isLive || !watcher.isMet;
   }
 
@@ -54,7 +58,8 @@ export function statusLine(watching, open) {
 export function liveText(watching) {
   const { watcher, isLive, pictureAt } = watching;
   if (isLive) return watcher.audioOnly ? t("status.sound") : t("status.live");
-  if (watcher.phase === "live") return pictureAt ? t("status.frozen", { age: duration((Date.now() - pictureAt) / 1000) }) : t("status.waiting");
+  if (watching.isCameraMissing) return t("alarm.camera");
+  if (watcher.phase === "live" && !watcher.audioOnly) return pictureAt ? t("status.frozen", { age: duration((Date.now() - pictureAt) / 1000) }) : t("status.waiting");
   const age = (Date.now() - watcher.since) / 1000;
   const text = t(`phase.${watcher.phase}`);
   return age >= 3 ? `${text} · ${duration(age)}` : text;

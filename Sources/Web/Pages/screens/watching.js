@@ -1,3 +1,4 @@
+import { isLive } from "../core/arrivals.js";
 import { Ear } from "../core/ear.js";
 import { Monitor } from "../core/monitor.js";
 import { cleanName } from "../core/plain.js";
@@ -9,8 +10,6 @@ import { problemText } from "./problems.js";
 import { tellDrills } from "./proofs.js";
 import { h } from "./dom.js";
 
-/** Seconds without a new picture after which it is no longer called live. */
-const freshSeconds = 2.5;
 /** What a child lacks that does not support an order; the others need a speaker. */
 const lacking = { light: "light", camera: "camera", screenshot: "camera" };
 const stillWidth = 480;
@@ -18,10 +17,12 @@ const stillMilliseconds = 60_000;
 
 /**
  * One child that is being watched: its watcher, sound and alarm, and what the screens derive from them. Dispatches "update"
- * when anything shown may have changed (at most once a task, and each second), and "level" five times a second.
+ * when anything shown may have changed (at most once a task, and twice a second), and "level" five times a second.
  */
 export class Watching extends EventTarget {
   #stamps = new Map();
+  /** Minutes chosen for what is off; lights by id. */
+  chosen = { lullaby: 30, lights: new Map() };
   /** The browser does not keep the screen on. */
   screenTurnsOff = false;
   #isUpdating = false;
@@ -54,9 +55,17 @@ export class Watching extends EventTarget {
     this.monitor.addEventListener("change", () => this.update(), { signal });
     // The first picture counts at once, later ones with the statistics of each second.
     this.video.addEventListener("loadeddata", () => this.#arrived(), { signal });
-    this.#tick = setInterval(() => this.update(), 1000);
+    this.#tick = setInterval(() => this.update(), 500);
+    // Whatever is tapped, from then on the browser lets the page play.
+    addEventListener("click", () => this.sound.isBlocked && this.play(), { signal });
     tellDrills(this, signal);
     this.watcher.start();
+  }
+
+  /** Starts the sound, inside a tap; from then on an alarm may sound, too. */
+  play() {
+    this.monitor.unlock();
+    this.sound.play();
   }
 
   /** Takes over what was changed in the settings. */
@@ -117,8 +126,13 @@ export class Watching extends EventTarget {
 
   /** Pictures (sound, with audio only) arrive now. */
   get isLive() {
-    const last = this.watcher.audioOnly ? this.watcher.soundAt : this.pictureAt;
-    return this.watcher.phase === "live" && Date.now() - last < freshSeconds * 1000;
+    const { phase, audioOnly, dataAt, soundAt } = this.watcher;
+    return isLive({ phase, audioOnly, isCameraMissing: this.isCameraMissing, dataAt, pictureAt: this.pictureAt, soundAt }, Date.now());
+  }
+
+  /** The camera that is shown is missing, as the child said last. */
+  get isCameraMissing() {
+    return this.watcher.phase === "live" && this.state.cameras?.find(({ active }) => active)?.state === "missing";
   }
 
   /** The child says that this page is talking. */

@@ -1,5 +1,5 @@
 export default {
-  own: { "name": "Deutsch", "loading": ["Das Laden wurde unterbrochen. Neuer Versuch …", "Die Seite startet nicht. Neuer Versuch … Wenn das so bleibt, aktualisiere den Browser, oder nimm einen anderen.", "Ein Teil dieser Seite wurde nicht geladen, sie kann falsch aussehen. Neuer Versuch …", "Neu laden"] },
+  own: { "name": "Deutsch", "loading": ["Das Laden wurde unterbrochen. Neuer Versuch …", "Die Seite startet nicht. Wenn das so bleibt, aktualisiere den Browser, oder nimm einen anderen.", "Ein Teil dieser Seite wurde nicht geladen. Neuer Versuch …", "Neu laden"] },
   actions: "Bedienen", again: "Nochmal versuchen", cancel: "Abbrechen", close: "Schließen", copied: "Kopiert.", done: "Fertig", guest: "Gast",
   more: "Weiteres", off: "Aus", on: "an", save: "Speichern", settings: "Einstellungen", watch: "Zusehen", you: "dieses Handy", until: "bis {when}",
   camera: "Kamera", details: "Status", diagnosis: "Diagnose", viewers: "Sehen gerade zu", qr: "QR-Code des Links", keys: "Tastenkürzel",
@@ -14,7 +14,7 @@ export default {
     "camera.help": "Die Kamera ist abgezogen oder defekt. Ton kommt vielleicht noch.", microphone: "Kein Ton aus dem Kinderzimmer",
     "microphone.help": "Das Mikrofon liefert nichts. Weinen wäre nicht zu hören.", revoked: "Dieses Handy ist nicht mehr gekoppelt",
     "revoked.help": "Diesem Handy wurde der Zugang entzogen.", "own-sound": "Dieses Handy gibt keinen Ton aus",
-    "own-sound.help": "Der Browser sperrt den Ton, oder zu viel davon geht unterwegs verloren. Bitte tippen und den Ton einschalten.", test: "Das ist ein Test",
+    "own-sound.help": "Der Browser hat den Ton angehalten.", unmute: "Ton einschalten", test: "Das ist ein Test",
     "test.help": "So sieht der Alarm aus und so klingt er. Laut genug zum Aufwachen?",
   },
   alarms: {
@@ -67,11 +67,11 @@ export default {
   },
   forget: {
     _: "Kamera entfernen", sure: "Dieses Handy kann {name} dann erst nach neuem Koppeln wieder sehen.",
-    left: "Die Kamera war nicht zu erreichen. Bitte das Handy auch dort entfernen: cradle-child unpair.",
+    left: "Die Kamera war nicht zu erreichen. Bitte das Handy auch dort entfernen: sudo cradle-child unpair.",
   },
   full: { _: "Vollbild", refused: "Vollbild gibt es in diesem Browser hier nicht." },
   hearing: {
-    yes: "Ton an", no: "KEIN Ton", mute: "Tippen zum Stummschalten", tap: "Hier tippen, dann kommt Ton", muted: "Stumm. Tippen zum Hören",
+    yes: "Ton an", no: "KEIN Ton", mute: "Tippen zum Stummschalten", tap: "Tippen zum Hören", muted: "Stumm. Tippen zum Hören",
     silent: "Lautstärke ist null. Tippen zum Hören", "no-sound-arrives": "Es kommt kein Ton an",
     "made-up": "Verbindung zu schlecht: Lücken werden aufgefüllt", microphone: "Das Mikrofon fehlt", reconnecting: "Verbinde neu …",
   },
@@ -88,7 +88,7 @@ export default {
   loud: { _: "Laut im Kinderzimmer", title: "Laute Geräusche", level: "Blinken ab dieser Lautstärke", flash: "Bildschirm blinken lassen", vibrate: "Vibrieren" },
   lullaby: {
     _: "Schlaflied", play: "Abspielen", pause: "Pause", stop: "Stopp", next: "Nächstes", playing: "Läuft", paused: "Pause",
-    waiting: "Wartet auf den Lautsprecher", stopped: "Es läuft nichts.", left: "Endet in {time}", endless: "Läuft, bis es gestoppt wird.",
+    waiting: "Wartet auf den Lautsprecher", stopped: "Es läuft nichts.", left: "Endet in {time}",
     timer: "Aufhören nach", tracks: "Geräusche und Lieder",
   },
   may: { view: "zusehen", listen: "zuhören", talk: "sprechen", control: "Licht und Schlaflied bedienen", admin: "verwalten", recordings: "Aufnahmen sehen" },
@@ -138,7 +138,7 @@ export default {
   open: {
     title: "Dein Kind auf diesem Handy", how: "An der Kamera diesen Befehl starten und den QR-Code scannen oder unten den Code eintippen:",
     again: "Kamera hinzufügen", code: "Mit dem Code", "code.label": "8 Ziffern", "code.bad": "Der Code hat 8 Ziffern, etwa 1234-5678.",
-    link: "Mit einem Link", "link.label": "Link", token: "Stattdessen mit Token", "token.help": "Für Gäste und andere Player: cradle-child token add",
+    link: "Mit einem Link", "link.label": "Link", token: "Stattdessen mit Token", "token.help": "Für Gäste und andere Player: sudo cradle-child token add",
     "token.label": "Token",
     lost: "Dieses Handy war gekoppelt, aber der Browser hat das gelöscht. Bitte neu koppeln; wer die Seite zum Home-Bildschirm hinzufügt, beugt dem vor.",
     private: "Dieses Fenster merkt sich nichts (privates Fenster?). Nach dem Schließen ist die Kopplung weg.",
@@ -147,8 +147,8 @@ export default {
   pairing: {
     "no-webrtc": "Nichts wurde gekoppelt: Dieser Browser sperrt WebRTC, ohne das es weder Bild noch Ton gibt. Auf einem iPhone im Blockierungsmodus: Seitenmenü in der Adressleiste → Blockierungsmodus für diese Website ausschalten. Dann den Link noch einmal öffnen.",
     failed: "Die Kamera konnte das nicht tun.", "already-paired": "Dieses Handy ist schon gekoppelt, und der Link würde Rechte nicht nur hinzufügen. Nichts wurde geändert.",
-    now: "Koppeln …", "unknown-link": "Dieser Link wurde schon benutzt oder ist abgelaufen. Einen neuen gibt es an der Kamera: cradle-child pair",
-    "wrong-code": "Der Code stimmt nicht.", "window-closed": "Koppeln ist nicht geöffnet. An der Kamera öffnen: cradle-child pair",
+    now: "Koppeln …", "unknown-link": "Dieser Link wurde schon benutzt oder ist abgelaufen. Einen neuen gibt es an der Kamera: sudo cradle-child pair",
+    "wrong-code": "Der Code stimmt nicht.", "window-closed": "Koppeln ist nicht geöffnet. An der Kamera öffnen: sudo cradle-child pair",
     "too-many-tries": "Zu viele Versuche.", "bad-reply": "Die Gegenseite konnte sich nicht ausweisen. Es wurde nichts gekoppelt.",
     unreachable: "Die Kamera ist nicht zu erreichen. Sind beide im selben Netz?",
     "wrong-link": "Das ist kein Link zum Koppeln, oder ein Teil davon fehlt.",
@@ -163,8 +163,8 @@ export default {
   phone: { _: "Dieses Handy", name: "Name" },
   refused: {
     "no-webrtc": "Dieser Browser sperrt WebRTC, ohne das es weder Bild noch Ton gibt. Auf einem iPhone im Blockierungsmodus: Seitenmenü in der Adressleiste → Blockierungsmodus für diese Website ausschalten. Dann neu laden.",
-    "not-paired": "Dieses Handy ist nicht mehr gekoppelt. Einen neuen Link gibt es an der Kamera mit cradle-child pair oder vom Besitzer.",
-    expired: "Dein Zugang ist abgelaufen. Bitte um einen neuen Link.", token: "Das Token gilt nicht mehr.",
+    "not-paired": "Dieses Handy ist nicht mehr gekoppelt. Einen neuen Link gibt es an der Kamera mit sudo cradle-child pair oder vom Besitzer.",
+    expired: "Dein Zugang endete: {when}. Bitte um einen neuen Link.", token: "Das Token gilt nicht mehr.",
     "not-acceptable": "Dieser Browser und die Kamera haben kein gemeinsames Bild- oder Tonformat.",
     forged: "Das ist nicht die Kamera, mit der gekoppelt wurde. Darum wird nichts gezeigt.",
     newer: "Die Kamera wurde aktualisiert. Lade diese Seite neu.",
@@ -187,7 +187,7 @@ export default {
     relayed: "über einen Server", others: { one: "{n} weitere Person sieht zu", other: "{n} weitere sehen zu" },
   },
   talk: {
-    _: "Zum Sprechen halten", now: "Du sprichst …", starting: "Moment …", latch: "Freisprechen", end: "Ende", other: "{name} spricht gerade",
+    _: "Zum Sprechen halten", now: "Du sprichst …", starting: "Moment …", latch: "Frei­sprechen", end: "Ende", other: "{name} spricht gerade",
     busy: "Gerade spricht jemand anderes.",
   },
   timer: { none: "Nie" },

@@ -1,5 +1,5 @@
 export default {
-  own: { "name": "English", "loading": ["Loading was interrupted. Trying again …", "The page does not start. Trying again … If this stays, update the browser, or use another one.", "Part of this page did not load, so it may look wrong. Trying again …", "Reload"] },
+  own: { "name": "English", "loading": ["Loading was interrupted. Trying again …", "The page does not start. If this stays, update the browser, or use another one.", "Part of this page did not load. Trying again …", "Reload"] },
   actions: "Controls", again: "Try again", cancel: "Cancel", close: "Close", copied: "Copied.", done: "Done", guest: "Guest", more: "More", off: "Off",
   on: "on", save: "Save", settings: "Settings", watch: "Watch", you: "this phone", until: "until {when}", camera: "Camera", details: "Status",
   diagnosis: "Diagnosis", viewers: "Watching now", qr: "QR code of the link", keys: "Keyboard shortcuts", mute: "Sound on or off", zoom: "Zoom",
@@ -13,7 +13,7 @@ export default {
     camera: "No picture from the camera", "camera.help": "The camera is unplugged or not working. Sound may still come through.",
     microphone: "No sound from your baby’s room", "microphone.help": "The microphone is not delivering sound. You would not hear crying.",
     revoked: "This phone is no longer paired", "revoked.help": "This phone’s access was removed.",
-    "own-sound": "This phone is not playing sound", "own-sound.help": "Your browser is blocking sound, or too much of it is lost on the way. Tap, then turn the sound on.",
+    "own-sound": "This phone is not playing sound", "own-sound.help": "The browser has stopped the sound.", unmute: "Turn sound on",
     test: "This is a test", "test.help": "This is how the alarm looks and sounds. Is it loud enough to wake you?",
   },
   alarms: {
@@ -65,11 +65,11 @@ export default {
   },
   forget: {
     _: "Remove this camera", sure: "This phone will not be able to watch {name} any more until it is paired again.",
-    left: "The camera could not be reached. Remove this phone there, too: cradle-child unpair.",
+    left: "The camera could not be reached. Remove this phone there, too: sudo cradle-child unpair.",
   },
   full: { _: "Full screen", refused: "This browser has no full screen here." },
   hearing: {
-    yes: "Hearing", no: "NOT hearing", mute: "Tap to mute", tap: "Tap here to turn the sound on", muted: "Muted. Tap to listen",
+    yes: "Hearing", no: "NOT hearing", mute: "Tap to mute", tap: "Tap to listen", muted: "Muted. Tap to listen",
     silent: "Volume is zero. Tap to listen", "no-sound-arrives": "No sound is arriving",
     "made-up": "The connection is too bad: gaps are being filled in", microphone: "The microphone is missing", reconnecting: "Reconnecting …",
   },
@@ -86,7 +86,7 @@ export default {
   loud: { _: "Loud in your baby’s room", title: "Loud sounds", level: "Flash above this loudness", flash: "Flash the screen", vibrate: "Vibrate" },
   lullaby: {
     _: "Lullaby", play: "Play", pause: "Pause", stop: "Stop", next: "Next", playing: "Playing", paused: "Paused", waiting: "Waiting for the speaker",
-    stopped: "Nothing is playing.", left: "Ends in {time}", endless: "Plays until you stop it.", timer: "Stop after", tracks: "Sounds and songs",
+    stopped: "Nothing is playing.", left: "Ends in {time}", timer: "Stop after", tracks: "Sounds and songs",
   },
   may: { view: "watch", listen: "listen", talk: "talk", control: "switch light and lullaby", admin: "manage", recordings: "see recordings" },
   microphone: {
@@ -135,7 +135,7 @@ export default {
   open: {
     title: "Your baby, on this phone", how: "On the camera, run this and scan the QR code, or type the code below:", again: "Add a camera",
     code: "With the code", "code.label": "8 digits", "code.bad": "The code has 8 digits, such as 1234-5678.", link: "With a link",
-    "link.label": "Link", token: "With a token instead", "token.help": "For guests and other players: cradle-child token add", "token.label": "Token",
+    "link.label": "Link", token: "With a token instead", "token.help": "For guests and other players: sudo cradle-child token add", "token.label": "Token",
     lost: "This phone was paired, but the browser deleted that. Please pair again; adding the page to the home screen helps to keep it.",
     private: "This window keeps nothing (private window?). The pairing will be gone when you close it.",
   },
@@ -143,8 +143,8 @@ export default {
   pairing: {
     "no-webrtc": "Nothing was paired: this browser blocks WebRTC, which picture and sound need. On an iPhone in Lockdown Mode: tap the page menu in the address bar → turn Lockdown Mode off for this website. Then open the link again.",
     failed: "The camera could not do that.", "already-paired": "This phone is paired already, and this link would not only add permissions. Nothing was changed.",
-    now: "Pairing …", "unknown-link": "This link was already used or has expired. Get a new one on the camera: cradle-child pair",
-    "wrong-code": "That is not the code.", "window-closed": "Pairing is closed. Open it on the camera: cradle-child pair",
+    now: "Pairing …", "unknown-link": "This link was already used or has expired. Get a new one on the camera: sudo cradle-child pair",
+    "wrong-code": "That is not the code.", "window-closed": "Pairing is closed. Open it on the camera: sudo cradle-child pair",
     "too-many-tries": "Too many tries.", "bad-reply": "The other side could not prove who it is. Nothing was paired.",
     unreachable: "The camera cannot be reached. Are both on the same network?", "wrong-link": "This is not a pairing link, or part of it is missing.",
     unsupported: "This browser is too old for pairing. Please update it.", other: "Pairing did not work.",
@@ -155,8 +155,8 @@ export default {
   phone: { _: "This phone", name: "Name" },
   refused: {
     "no-webrtc": "This browser blocks WebRTC, which picture and sound need. On an iPhone in Lockdown Mode: tap the page menu in the address bar → turn Lockdown Mode off for this website. Then reload.",
-    "not-paired": "This phone is not paired any more. For a new link run cradle-child pair on the camera, or ask the owner.",
-    expired: "Your access has expired. Ask for a new link.", token: "The token is not valid any more.",
+    "not-paired": "This phone is not paired any more. For a new link run sudo cradle-child pair on the camera, or ask the owner.",
+    expired: "Your access ended at {when}. Ask for a new link.", token: "The token is not valid any more.",
     "not-acceptable": "This browser and the camera have no common picture or sound format.",
     forged: "This is not the camera you paired with, so nothing is shown.",
     newer: "The camera was updated. Reload this page.",

@@ -38,6 +38,15 @@ const plural = new Intl.PluralRules(language);
 
 document.documentElement.lang = language;
 
+/** For times and numbers: 20:45 or 8:45 PM. */
+const locale = localeFor(language, navigator.languages ?? []);
+
+/** The first of the wanted locales that is in this language, else the language in the region of the first. */
+export function localeFor(language, wanted) {
+  const region = /-([A-Z]{2}|\d{3})\b/.exec(wanted[0]);
+  return wanted.find((name) => name.startsWith(`${language}-`)) ?? language + (region?.[0] ?? "");
+}
+
 /** A table's groups as keys with dots; `_` is the group's own text. Objects with `other` are plural texts. */
 export function flat(group, prefix = "") {
   return Object.assign({}, ...Object.entries(group).map(([name, value]) => {
@@ -67,7 +76,7 @@ export function clock(seconds) {
   return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-const unit = (value, name, digits = 0) => new Intl.NumberFormat(language,
+const unit = (value, name, digits = 0) => new Intl.NumberFormat(locale,
   { style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits }).format(value);
 
 /** A length in the largest unit that fits: "12 sec", "3 min", "2 hr". */
@@ -82,11 +91,11 @@ export function duration(seconds) {
 export const tenths = (seconds) => unit(seconds, "second", 1);
 
 /** "80%" */
-export const percent = (value) => new Intl.NumberFormat(language, { style: "percent" }).format(value / 100);
+export const percent = (value) => new Intl.NumberFormat(locale, { style: "percent" }).format(value / 100);
 
 /** Time of day, with the date when it was another day. @param {number} milliseconds since 1970 */
 export function moment(milliseconds) {
   const date = new Date(milliseconds);
   const today = date.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(language, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(date);
+  return new Intl.DateTimeFormat(locale, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(date);
 }

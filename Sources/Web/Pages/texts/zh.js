@@ -1,5 +1,5 @@
 export default {
-  own: { "name": "中文", "loading": ["加载中断，正在重试…", "页面无法启动，正在重试… 如果一直如此，请更新浏览器或换一个。", "页面有一部分未能加载，显示可能不正常。正在重试…", "重新加载"] },
+  own: { "name": "中文", "loading": ["加载中断，正在重试…", "页面无法启动。如果一直如此，请更新浏览器或换一个。", "页面有一部分未能加载，正在重试…", "重新加载"] },
   actions: "操作", again: "再试一次", cancel: "取消", close: "关闭", copied: "已复制。", done: "完成", guest: "访客", more: "更多", off: "关", on: "开", save: "保存",
   settings: "设置", watch: "观看", you: "本机", until: "到 {when}", camera: "摄像头", details: "详情", diagnosis: "诊断", viewers: "谁在看", qr: "链接二维码", keys: "快捷键",
   mute: "声音开关", zoom: "缩放", pan: "移动放大的画面", pair: "配对", small: "小窗", copy: "复制", share: "分享",
@@ -8,7 +8,7 @@ export default {
     "child-stopped": "摄像头已关闭", "child-stopped.help": "它已正常退出，不再看护。", "digital-silence": "麦克风没有传来任何声音", "digital-silence.help": "连房间的噪声都没有。请检查插头和静音开关。如果它只是在安静时自动静音，请在 child.yaml 中设置 may-be-silent: true。",
     "frozen-picture": "画面卡住了", "frozen-picture.help": "现在看到的是旧画面，请去看看宝宝。",
     camera: "摄像头没有画面", "camera.help": "摄像头被拔掉或出了故障，可能还有声音。", microphone: "听不到宝宝房间", "microphone.help": "麦克风没有声音，宝宝哭了也听不到。", revoked: "这部手机已被取消配对",
-    "revoked.help": "这部手机的访问权限已被取消。", "own-sound": "手机没有播放声音", "own-sound.help": "浏览器阻止了声音，或途中丢失太多。请点一下，打开声音。", test: "这是测试", "test.help": "警报就是这样，够响、能叫醒你吗？",
+    "revoked.help": "这部手机的访问权限已被取消。", "own-sound": "手机没有播放声音", "own-sound.help": "浏览器停止了声音。", unmute: "打开声音", test: "这是测试", "test.help": "警报就是这样，够响、能叫醒你吗？",
   },
   alarms: { _: "警报", help: "5 秒收不到任何信号，一定会响。", picture: "画面卡住或中断时响", microphone: "麦克风故障时响", loud: "一开始就用最大音量" },
   steady: { _: "平稳的声音", on: "更平稳的声音（晚 0.4 秒）", help: "Wi-Fi 的短暂中断更不易听出。", no: "此浏览器做不到。" },
@@ -44,10 +44,10 @@ export default {
     "not-permitted": "这部手机没有这个权限。", unavailable: "相关设备缺失或不能用。", busy: "操作太多，或别人正在用，请再试。", timeout: "摄像头没有回应，请看看是否生效。", closed: "现在连不上摄像头。",
     "unknown-command": "摄像头的软件太旧，不支持。请更新。", other: "没有成功。",
   },
-  forget: { _: "移除这个摄像头", sure: "这部手机要重新配对才能再看 {name}。", left: "连不上摄像头，请在那边也移除：cradle-child unpair。" },
+  forget: { _: "移除这个摄像头", sure: "这部手机要重新配对才能再看 {name}。", left: "连不上摄像头，请在那边也移除：sudo cradle-child unpair。" },
   full: { _: "全屏", refused: "这个浏览器在这里不能全屏。" },
   hearing: {
-    yes: "正在收听", no: "没有在听", mute: "点一下静音", tap: "点这里打开声音", muted: "已静音，点一下收听", silent: "音量为零，点一下收听", "no-sound-arrives": "没有声音传来",
+    yes: "正在收听", no: "没有在听", mute: "点一下静音", tap: "点一下收听", muted: "已静音，点一下收听", silent: "音量为零，点一下收听", "no-sound-arrives": "没有声音传来",
     "made-up": "网络太差，声音断断续续", microphone: "摄像头没有麦克风", reconnecting: "正在重新连接…",
   },
   invite: { _: "邀请访客", help: "链接只能由一个人打开一次，有效到 {when}。", name: "给谁？", time: "多久？", may: "除了看和听，还可以", make: "生成链接" },
@@ -57,7 +57,7 @@ export default {
   loud: { _: "宝宝房间声音很大", title: "响声提醒", level: "超过这个音量时闪烁", flash: "屏幕闪烁", vibrate: "振动" },
   lullaby: {
     _: "摇篮曲", play: "播放", pause: "暂停", stop: "停止", next: "下一首", playing: "正在播放", paused: "已暂停", waiting: "等待扬声器", stopped: "没有在播放。",
-    left: "{time} 后结束", endless: "一直播放，直到你停止。", timer: "定时停止", tracks: "声音和歌曲",
+    left: "{time} 后结束", timer: "定时停止", tracks: "声音和歌曲",
   },
   may: { view: "观看", listen: "收听", talk: "说话", control: "控制灯和摇篮曲", admin: "管理", recordings: "看录像" },
   microphone: {
@@ -97,15 +97,15 @@ export default {
   },
   open: {
     title: "用手机看宝宝", how: "在摄像头上运行下面的命令，然后扫二维码，或在下面输入代码：", again: "添加摄像头", code: "用代码", "code.label": "8 位数字", "code.bad": "代码是 8 位数字，例如 1234-5678。",
-    link: "用链接", "link.label": "链接", token: "用令牌", "token.help": "给访客和其他播放器：cradle-child token add", "token.label": "令牌",
+    link: "用链接", "link.label": "链接", token: "用令牌", "token.help": "给访客和其他播放器：sudo cradle-child token add", "token.label": "令牌",
     lost: "这部手机配对过，但浏览器把记录删了，请重新配对。把页面添加到主屏幕可以避免丢失。", private: "这个窗口不保存数据（无痕模式？），关闭后配对就没了。",
   },
   paired: { _: "已与 {name} 配对", may: "这部手机可以：{may}。", help: "再次配对会增加新链接允许的权限，不会减少。", again: "再次配对" },
   pairing: {
     "no-webrtc": "没有配对：此浏览器禁用了 WebRTC，没有它就没有画面和声音。iPhone 处于锁定模式时：点地址栏的页面菜单 → 对此网站关闭锁定模式，然后再次打开链接。",
     failed: "摄像头未能完成。", "already-paired": "这部手机已经配对，而此链接不只是增加权限。没有任何更改。",
-    now: "正在配对…", "unknown-link": "链接已用过或已过期，请在摄像头上重新获取：cradle-child pair", "wrong-code": "代码不对。",
-    "window-closed": "配对没有开放，请在摄像头上打开：cradle-child pair", "too-many-tries": "尝试次数太多。", "bad-reply": "对方无法证明身份，没有配对。",
+    now: "正在配对…", "unknown-link": "链接已用过或已过期，请在摄像头上重新获取：sudo cradle-child pair", "wrong-code": "代码不对。",
+    "window-closed": "配对没有开放，请在摄像头上打开：sudo cradle-child pair", "too-many-tries": "尝试次数太多。", "bad-reply": "对方无法证明身份，没有配对。",
     unreachable: "连不上摄像头。两台设备在同一个网络吗？", "wrong-link": "这不是配对链接，或链接不完整。", unsupported: "浏览器太旧，不能配对，请更新。", other: "配对没有成功。",
     left: { other: "还能试 {n} 次。" }, wait: { other: "请等 {n} 秒。" },
   },
@@ -114,7 +114,7 @@ export default {
   phone: { _: "本机", name: "名称" },
   refused: {
     "no-webrtc": "此浏览器禁用了 WebRTC，没有它就没有画面和声音。iPhone 处于锁定模式时：点地址栏的页面菜单 → 对此网站关闭锁定模式，然后重新加载。",
-    "not-paired": "这部手机已不再配对。请在摄像头上运行 cradle-child pair，或向所有者要新链接。", expired: "你的访问已到期，请要一个新链接。", token: "令牌已失效。",
+    "not-paired": "这部手机已不再配对。请在摄像头上运行 sudo cradle-child pair，或向所有者要新链接。", expired: "你的访问已于 {when} 到期，请要一个新链接。", token: "令牌已失效。",
     "not-acceptable": "浏览器和摄像头没有共同的音视频格式。", forged: "这不是配对过的摄像头，所以什么都不显示。", newer: "摄像头已更新，请刷新此页面。",
   },
   revoke: { _: "移除", sure: "{name} 会立即断开，需要重新配对。" },
