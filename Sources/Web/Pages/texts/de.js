@@ -87,7 +87,7 @@ export default {
   },
   loud: { _: "Laut im Kinderzimmer", title: "Laute Geräusche", level: "Blinken ab dieser Lautstärke", flash: "Bildschirm blinken lassen", vibrate: "Vibrieren" },
   lullaby: {
-    _: "Schlaflied", play: "Abspielen", pause: "Pause", stop: "Stopp", next: "Nächstes", playing: "Läuft", paused: "Pause",
+    _: "Schlaf­lied", play: "Abspielen", pause: "Pause", stop: "Stopp", next: "Nächstes", playing: "Läuft", paused: "Pause",
     waiting: "Wartet auf den Lautsprecher", stopped: "Es läuft nichts.", left: "Endet in {time}",
     timer: "Aufhören nach", tracks: "Geräusche und Lieder",
   },
