@@ -1,7 +1,7 @@
 public import Frames
 public import Wire
 
-/// The picture shown in place of a missing camera: what is missing, what to do, and a clock that shows that everything
+/// The picture shown in place of a missing camera: what is missing, why, and a clock that shows that everything
 /// else is running. Dark, because it may be on in a bedroom.
 public struct MissingCard: Sendable {
   /// One line, large: `No camera`.

@@ -449,8 +449,8 @@ public final class VideoPipeline: Sendable {
   }
 
   static func card(for error: DeviceError, settings: Settings) -> MissingCard {
-    var lines = [error.device == settings.device.description ? error.summary : "\(error.device): \(error.summary)"]
-    if let advice = error.advice { lines.append(advice) }
+    // Viewers say what to do about it, in their own words.
+    let lines = [error.device == settings.device.description ? error.summary : "\(error.device): \(error.summary)"]
     // As large as the camera's pictures, and upright however the camera hangs: it is there to be read.
     let size = settings.request.pictureSize
     return MissingCard(
