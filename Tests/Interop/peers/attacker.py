@@ -26,6 +26,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Iterator
+from urllib.parse import urljoin
 
 Result = dict[str, Any]
 #: Seconds that answers are waited for on a busy machine.
@@ -622,7 +623,7 @@ def candidates(target: Target) -> Result:
         if connection is None:
             return b""
         connection.sendall(
-            f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {target.token}\r\nContent-Type: {kind}\r\n{more}"
+            f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {target.token}\r\nContent-Type: {kind}\r\n{more}"
             f"Content-Length: {len(body)}\r\n\r\n{body}".encode())  # fmt: skip
         answer = read_response(connection)
         connection.close()
@@ -630,10 +631,11 @@ def candidates(target: Target) -> Result:
         return answer
 
     answer = ask("POST", "/whep", "application/sdp", sdp)
-    location = re.search(rb"(?i)\r\nlocation: (?:https://[^/\r]*)?(/[^\r]*)", answer)
+    # Relative to /whep.
+    location = re.search(rb"(?i)\r\nlocation: ([^\r]*)", answer)
     etag = re.search(rb"(?i)\r\netag: ([^\r]*)", answer)
     if location:
-        ask("PATCH", location[1].decode(), "application/trickle-ice-sdpfrag", fragment, f"If-Match: {etag[1].decode()}\r\n" if etag else "")
+        ask("PATCH", urljoin("/whep", location[1].decode()), "application/trickle-ice-sdpfrag", fragment, f"If-Match: {etag[1].decode()}\r\n" if etag else "")
     asked: set[int] = set()
     received = 0
     while target.goes_on:
