@@ -25,6 +25,8 @@ struct Bottleneck {
   var pie: PIE?
   /// What arrives within such a time is delivered together at its end: a radio that sleeps.
   var batch: Duration?
+  /// What is sent within such a time leaves together at its end.
+  var gate: Duration?
   private var free = Instant.zero
   /// Nothing overtakes what went before it.
   var lastArrival = Instant.zero
@@ -38,7 +40,10 @@ struct Bottleneck {
     // With the headers below RTP.
     if policer?.admits(bytes: bytes + 50, at: now) == false { return nil }
     let credit = Duration.nanoseconds(Int64(burstBytes * 8e9 / bitsPerSecond))
-    let start = max(max(free, now - credit), stalledUntil)
+    var start = max(max(free, now - credit), stalledUntil)
+    if let gate {
+      start = max(start, Instant(nanoseconds: (now.nanoseconds / gate.nanoseconds + 1) * gate.nanoseconds))
+    }
     guard (start - now).inMilliseconds <= queueMilliseconds,
       pie?.drops(delay: (start - now).inSeconds, at: now, random: &random) != true
     else { return nil }
@@ -72,6 +77,8 @@ struct Call {
   private var answeredRequests = 0
   /// Of feedback on its way back, 0...1.
   var feedbackLoss = 0.0
+  /// Feedback that arrives within such a time does so together at its end.
+  var feedbackBatch: Duration?
   private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
   private(set) var arrivedBytes = 0
   /// Of each packet of the picture, by its number: when it was sent first, and when a copy of it arrived first.
@@ -356,7 +363,11 @@ struct Call {
       let packets = try? RTCPPacket.parse(compound: RTCPPacket.write(compound: [.transportFeedback(feedback)]))
     else { preconditionFailure("feedback that cannot be read") }
     guard Double.random(in: 0..<1, using: &random) >= feedbackLoss else { return }
-    pending.append((now + .milliseconds(5), packets))
+    var arrival = now + .milliseconds(5)
+    if let batch = feedbackBatch {
+      arrival = Instant(nanoseconds: (arrival.nanoseconds / batch.nanoseconds + 1) * batch.nanoseconds)
+    }
+    pending.append((arrival, packets))
   }
 
   /// The mean one-way delay of what was sent in the last `duration`.

@@ -11,7 +11,9 @@ import Wire
     for step in 0..<Int(seconds * 20) {
       let now = Instant(nanoseconds: Int64(step) * 50_000_000)
       let milliseconds = queue(Double(step) / 20, trial.bitsPerSecond != nil)
-      if trial.update(milliseconds: milliseconds, isInteresting: isInteresting, arriving: 100_000, now: now) {
+      if trial.update(
+        milliseconds: milliseconds, slackMilliseconds: 20, isInteresting: isInteresting, arriving: 100_000, now: now)
+      {
         found.append(Double(step) / 20)
       }
     }

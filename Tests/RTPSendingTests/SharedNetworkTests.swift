@@ -140,6 +140,24 @@ import Wire
     #expect(run.freezes(from: 18).allSatisfy { $0 < 2500 }, "\(run.freezes(from: 18))")
   }
 
+  /// What is sent within that time leaves together, and waits for itself at the narrow place behind: no queue that lasts.
+  @Test(arguments: [200, 300], [1, 2, 3] as [UInt64])
+  func batchesBeforeANarrowPlaceAreNoQueue(milliseconds: Int64, seed: UInt64) {
+    let link = Self.path {
+      $0.bitsPerSecond = 3_000_000
+      $0.queueMilliseconds = 400
+      $0.gate = .milliseconds(milliseconds)
+    }
+    var run = SharedRun(link: link, seed: seed)
+    run.call.feedbackBatch = .milliseconds(milliseconds)
+    run.run(seconds: 20)
+    run.call.link.bitsPerSecond = 600_000
+    run.run(seconds: 20)
+    run.call.link.bitsPerSecond = 3_000_000
+    run.run(seconds: 25)
+    #expect(Mean(run.seconds[45...]).targetKbps > 500, "\(run.seconds.map(\.targetKbps))")
+  }
+
   @Test(arguments: [1, 2, 3] as [UInt64]) func whenADownloadEndsThePathIsUsedAgain(seed: UInt64) {
     let link = Self.path {
       $0.bitsPerSecond = 2_000_000

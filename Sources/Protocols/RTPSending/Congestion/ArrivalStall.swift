@@ -24,9 +24,12 @@ struct ArrivalStall: Sendable {
   /// Such delays follow each other: a radio that sleeps. Its batches are what there is to measure.
   private var stallsInARow = 0
   private var stalledAt: Int64?
+  private var packetsSinceStall = 0
 
   private static let regular: Int64 = 400_000_000
   private static let regularStalls = 4
+  /// A batch has more than one packet: on a narrow path each comes alone.
+  private static let fewestPackets = 3
   private static let gap: Int64 = 100_000_000
   /// More than this is an outage, or a clock that jumped.
   private static let longestGap: Int64 = 3_000_000_000
@@ -40,6 +43,9 @@ struct ArrivalStall: Sendable {
     guard let last, let stalledAt else { return false }
     return stallsInARow >= Self.regularStalls && last.arrivedAt &- stalledAt < Self.regular
   }
+
+  /// When the first of the last batch arrived; nil where nothing comes in batches.
+  var batchBegan: Int64? { isRegular ? stalledAt : nil }
 
   /// Packets must be added in the order in which the feedback lists them.
   mutating func add(_ packet: AcknowledgedPacket) -> Verdict {
@@ -57,6 +63,7 @@ struct ArrivalStall: Sendable {
       (Self.gap...Self.longestGap).contains(sinceLast) && sinceLast - (sent - last.sentAt) > Self.excess
     self.last = Last(sentAt: sent, arrivedAt: packet.arrivedAt)
     if isStall { noteStall(at: packet.arrivedAt) }
+    packetsSinceStall += 1
     if isRegular {
       heldUpBefore = nil
       return .telling
@@ -76,7 +83,9 @@ struct ArrivalStall: Sendable {
   }
 
   private mutating func noteStall(at time: Int64) {
-    stallsInARow = stalledAt.map { time &- $0 < Self.regular } ?? false ? min(stallsInARow + 1, Self.regularStalls) : 1
+    let isNext = stalledAt.map { time &- $0 < Self.regular } ?? false && packetsSinceStall >= Self.fewestPackets
+    stallsInARow = isNext ? min(stallsInARow + 1, Self.regularStalls) : 1
     stalledAt = time
+    packetsSinceStall = 0
   }
 }

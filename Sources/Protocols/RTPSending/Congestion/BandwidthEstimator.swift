@@ -178,7 +178,8 @@ struct BandwidthEstimator: Sendable {
     if state == .standing { noteQueue(now: now) }
     drainQueue(isStanding: state == .standing, before: before, now: now)
     let isOthers = queueTrial.update(
-      milliseconds: queue.milliseconds, isInteresting: target < configuration.useful * Self.littleShare,
+      milliseconds: queue.steadyMilliseconds, slackMilliseconds: queue.slackMilliseconds,
+      isInteresting: target < configuration.useful * Self.littleShare,
       arriving: carried.acknowledged, now: now)
     if isOthers { takeQueueForPath(rate: target, now: now) }
     if now >= lossCountsFrom { addLoss(LossTally(result, hasQueue: state == .standing || !isEmpty), now: now) }
@@ -202,7 +203,7 @@ struct BandwidthEstimator: Sendable {
       case .over: forgetRates()
       case .telling: break
       }
-      queue.add(packet)
+      queue.add(packet, batchBegan: stall.batchBegan)
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       arrivingInBatches.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       isStanding = isStanding || queue.state == .standing
@@ -227,7 +228,7 @@ struct BandwidthEstimator: Sendable {
 
   private mutating func drainQueue(isStanding: Bool, before: Double, now: Instant) {
     let verdict = drain.update(
-      isStanding: isStanding, queueMilliseconds: queue.milliseconds - queue.toleratedMilliseconds,
+      isStanding: isStanding, queueMilliseconds: queue.steadyMilliseconds - queue.toleratedMilliseconds,
       arriving: carried.recent, sending: sending.recentBitsPerSecond, rate: min(before, carried.acknowledged ?? before),
       now: now)
     switch verdict {

@@ -29,8 +29,10 @@ struct QueueTrial: Sendable {
   /// May be sent meanwhile, bits per second; nil: there is no trial.
   private(set) var bitsPerSecond: Double?
 
-  /// Active queue management holds half of that whoever sends.
-  private static let leastMilliseconds = 12.5
+  /// As `StandingQueue` has it: active queue management holds less, whoever sends.
+  private static let leastMilliseconds = 25.0
+  /// Of the time that a small packet takes at the present rate: on a narrow path it looks like a queue, and behind others' it takes less.
+  private static let slackShare = 0.5
   private static let observation = Duration.seconds(2)
   private static let trial = Duration.seconds(1)
   /// Of what arrives.
@@ -43,20 +45,27 @@ struct QueueTrial: Sendable {
   ///
   /// - Parameters:
   ///   - milliseconds: how long packets wait.
+  ///   - slackMilliseconds: how long a small packet takes at the present rate.
   ///   - isInteresting: little is sent, so that it is worth knowing.
   ///   - arriving: bits per second.
-  mutating func update(milliseconds: Double, isInteresting: Bool, arriving: Double?, now: Instant) -> Bool {
+  mutating func update(
+    milliseconds: Double, slackMilliseconds: Double, isInteresting: Bool, arriving: Double?, now: Instant
+  ) -> Bool {
     switch phase {
     case .resting(let until):
       if now >= until { phase = .observing(Observation(now: now)) }
     case .observing(var seen):
-      guard isInteresting, milliseconds > Self.leastMilliseconds, let arriving else {
+      guard isInteresting, milliseconds > Self.leastMilliseconds / 2, let arriving else {
         phase = .observing(Observation(now: now))
         return false
       }
       seen.add(milliseconds)
       phase = .observing(seen)
       guard now - seen.began >= Self.observation else { return false }
+      guard seen.milliseconds > Self.leastMilliseconds + slackMilliseconds * Self.slackShare else {
+        phase = .observing(Observation(now: now))
+        return false
+      }
       phase = .trying(before: seen.milliseconds, after: Observation(now: now))
       bitsPerSecond = arriving * Self.share
     case .trying(let before, var after):

@@ -39,7 +39,10 @@ struct StandingQueue: Sendable {
   private static let jump: UInt64 = 3_000_000_000
 
   /// Packets must be added in the order in which the feedback lists them.
-  mutating func add(_ packet: AcknowledgedPacket) {
+  ///
+  /// - Parameter batchBegan: when the first of the batch arrived that it came with; nil: what arrives does not come in batches. The rest of
+  ///   a batch waits for what came with it, which is no queue that lasts until the next.
+  mutating func add(_ packet: AcknowledgedPacket, batchBegan: Int64? = nil) {
     let (sent, arrived) = (packet.sentAt.nanoseconds, packet.arrivedAt)
     if let last, ((arrived &- last.arrivedAt) &- (sent &- last.sentAt)).magnitude > Self.jump {
       recent.forget()
@@ -47,7 +50,7 @@ struct StandingQueue: Sendable {
       base.forget()
     }
     last = (sent, arrived)
-    let delay = Double(arrived &- sent) / 1e6
+    let delay = Double((batchBegan ?? arrived) &- sent) / 1e6
     // By arrival: what was sent within 100 ms may take a second over a path that has become slow.
     recent.add(delay, at: arrived)
     batches.add(delay, at: arrived)
