@@ -203,7 +203,8 @@ struct BandwidthEstimator: Sendable {
       case .over: forgetRates()
       case .telling: break
       }
-      queue.add(packet, batchBegan: stall.batchBegan)
+      // On a narrow path every full packet looks like a batch.
+      queue.add(packet, batchBegan: target < Self.narrowBitsPerSecond ? nil : stall.batchBegan)
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       arrivingInBatches.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       isStanding = isStanding || queue.state == .standing

@@ -50,11 +50,14 @@ struct StandingQueue: Sendable {
       base.forget()
     }
     last = (sent, arrived)
-    let delay = Double((batchBegan ?? arrived) &- sent) / 1e6
+    let whole = Double(arrived &- sent) / 1e6
+    // What would have taken less than the empty path came after the batch.
+    let inBatch = batchBegan.map { Double($0 &- sent) / 1e6 }.flatMap { $0 >= base.value ? $0 : nil }
+    let delay = inBatch ?? whole
     // By arrival: what was sent within 100 ms may take a second over a path that has become slow.
     recent.add(delay, at: arrived)
     batches.add(delay, at: arrived)
-    base.add(delay, at: arrived)
+    base.add(whole, at: arrived)
     if let empty, arrived > empty.until || base.value < empty.delay + othersMilliseconds * Self.gone {
       (self.empty, othersMilliseconds) = (nil, 0)
     }
