@@ -9,6 +9,11 @@ import Testing
       "ffmpeg -i rtsp://admin:SECRETPW@192.0.2.1/h264 -f yuv4mpegpipe -",
       "ffmpeg -i rtsp://***@192.0.2.1/h264 -f yuv4mpegpipe -"
     ),
+    // Without a scheme.
+    ("play admin:SECRETPW@192.0.2.1:554/x", "play ***@192.0.2.1:554/x"),
+    ("play --at=admin:SECRETPW@cam", "play --at=***@cam"),
+    ("play 'admin:SECRETPW@[::1]/x' -t 12:30", "play ***@[::1]/x -t 12:30"),
+    ("ffmpeg -vf scale=640:360 -map 0:v:0 -i x@y.mp4 -", "ffmpeg -vf scale=640:360 -map 0:v:0 -i x@y.mp4 -"),
     // Signs that ought to be escaped in a URL.
     ("ffmpeg -i rtsp://admin:OTHERPW@x/y@cam:554/1", "ffmpeg -i rtsp://***@cam:554/1"),
     ("ffmpeg -i rtsp://admin:12/OTHERPW@cam", "ffmpeg -i rtsp://***@cam"),

@@ -65,6 +65,11 @@ struct MaskedText {
         rest = readUserinfo(rest)
       } else if first.isKeyPart {
         let key = rest.prefix { $0.isKeyPart }
+        if !isInURL, !CredentialName.isSecret(key), Self.beginsWithUserinfo(rest) {
+          isInURL = true
+          rest = readUserinfo(rest)
+          continue
+        }
         show(key)
         rest = rest.dropFirst(key.count)
         if CredentialName.isBearer(key) {
@@ -97,6 +102,11 @@ struct MaskedText {
     show(rest[..<value.startIndex])
     if !value.isEmpty { show(CredentialMask.mark) }
     return rest[value.endIndex...]
+  }
+
+  /// `USER:PASSWORD@HOST` without a scheme and `//` before it, as people write it to programs that add them.
+  private static func beginsWithUserinfo(_ rest: Substring) -> Bool {
+    rest.prefix { !$0.isWhitespace && !$0.isQuote }.firstMatch(of: /^[^:@\/=&?]+:[^@\/][^@]*@[\w\[]/) != nil
   }
 
   /// After `//`. A password may hold any sign, written as it is by people who do not know better: everything up to the last
