@@ -5,8 +5,9 @@ import Wire
 struct QueueTrial: Sendable {
   private enum Phase: Sendable {
     case observing(Observation)
-    case trying(before: Double, after: Observation)
-    /// It was ours, or has gone.
+    /// So many bits per second may be sent meanwhile.
+    case trying(before: Double, after: Observation, bitsPerSecond: Double)
+    /// Whose it is was found out a moment ago.
     case resting(until: Instant)
   }
 
@@ -27,10 +28,8 @@ struct QueueTrial: Sendable {
 
   private var phase = Phase.resting(until: Instant(nanoseconds: .min))
   /// May be sent meanwhile, bits per second; nil: there is no trial.
-  private(set) var bitsPerSecond: Double?
+  var bitsPerSecond: Double? { if case .trying(_, _, let bitsPerSecond) = phase { bitsPerSecond } else { nil } }
 
-  /// As `StandingQueue` has it: active queue management holds less, whoever sends.
-  private static let leastMilliseconds = 25.0
   /// Of the time that a small packet takes at the present rate: on a narrow path it looks like a queue, and behind others' it takes less.
   private static let slackShare = 0.5
   private static let observation = Duration.seconds(2)
@@ -55,26 +54,25 @@ struct QueueTrial: Sendable {
     case .resting(let until):
       if now >= until { phase = .observing(Observation(now: now)) }
     case .observing(var seen):
-      guard isInteresting, milliseconds > Self.leastMilliseconds / 2, let arriving else {
+      guard isInteresting, milliseconds > StandingQueue.harmless / 2, let arriving else {
         phase = .observing(Observation(now: now))
         return false
       }
       seen.add(milliseconds)
       phase = .observing(seen)
       guard now - seen.began >= Self.observation else { return false }
-      guard seen.milliseconds > Self.leastMilliseconds + slackMilliseconds * Self.slackShare else {
+      guard seen.milliseconds > StandingQueue.harmless + slackMilliseconds * Self.slackShare else {
         phase = .observing(Observation(now: now))
         return false
       }
-      phase = .trying(before: seen.milliseconds, after: Observation(now: now))
-      bitsPerSecond = arriving * Self.share
-    case .trying(let before, var after):
+      phase = .trying(
+        before: seen.milliseconds, after: Observation(now: now), bitsPerSecond: arriving * Self.share)
+    case .trying(let before, var after, let bitsPerSecond):
       let age = Duration.nanoseconds(Int64(saturating: before * 1e6))
       // What was sent before arrives first.
       if now - after.began > age + Self.trial / 2 { after.add(milliseconds) }
-      phase = .trying(before: before, after: after)
+      phase = .trying(before: before, after: after, bitsPerSecond: bitsPerSecond)
       guard now - after.began > age + Self.trial else { return false }
-      bitsPerSecond = nil
       phase = .resting(until: now + Self.rest)
       return after.milliseconds > before * Self.left
     }

@@ -27,8 +27,8 @@ struct StandingQueue: Sendable {
   /// The delay of the empty path, while that of others' queue is taken for it, and until when.
   private var empty: (delay: Double, until: Int64)?
 
-  /// Active queue management holds a queue of 5 to 20 ms whoever sends (RFC 8033, RFC 8290).
-  private static let harmless = 25.0
+  /// Milliseconds. Active queue management holds a queue of 5 to 20 ms whoever sends (RFC 8033, RFC 8290).
+  static let harmless = 25.0
   /// Others' queue swings by less than this share of itself: CUBIC gives way by 30 % of all that is under way (RFC 9438).
   private static let swing = 0.75
   private static let longestSwing = 150.0
