@@ -104,9 +104,10 @@ struct MaskedText {
     return rest[value.endIndex...]
   }
 
-  /// `USER:PASSWORD@HOST` without a scheme and `//` before it, as people write it to programs that add them.
+  /// `USER:PASSWORD@HOST` without a scheme and `//` before it, as people write it to programs that add them. Asked at each word, so of a
+  /// bounded part.
   private static func beginsWithUserinfo(_ rest: Substring) -> Bool {
-    rest.prefix { !$0.isWhitespace && !$0.isQuote }.firstMatch(of: /^[^:@\/=&?]+:[^@\/][^@]*@[\w\[]/) != nil
+    rest.prefix(200).prefix { !$0.isWhitespace && !$0.isQuote }.firstMatch(of: /^[^:@\/=&?]+:[^@\/][^@]*@[\w\[]/) != nil
   }
 
   /// After `//`. A password may hold any sign, written as it is by people who do not know better: everything up to the last
