@@ -109,7 +109,7 @@ extension RealPeers {
       ("moved", ["found at its new address"]),
       ("awake", ["said"]),
       ("audio", ["closed at once"]),
-      ("loading", ["fails", "hangs"]),
+      ("loading", ["fails", "hangs", "slept"]),
       ("styles", ["fails", "hangs"]),
       ("pending", ["microphone", "wake lock", "clipboard"]),
     ])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 from cradle import browsers, processes
 import page_screens
@@ -225,6 +226,20 @@ class Trouble(Edges):
             phone.wait("the opening", "!!document.querySelector('[data-screen=opening]')")
             self.seen(name)
             phone.close()
+        # A phone that slept, or had no time for it, has not waited for its files.
+        phone = self.prepared("globalThis.real = Date.now;")
+        phone.remote.command("Network.setCacheDisabled", cacheDisabled=True)
+        phone.remote.command("Fetch.enable", patterns=[{"urlPattern": "*core/watcher.js"}])
+        phone.remote.command("Page.navigate", url=self.url)
+        phone.wait("the page without its scripts", "!!document.querySelector('#app > .late')")
+        phone.evaluate("(Date.now = () => real() + 3_600_000, globalThis.before = 1, 0)")
+        time.sleep(1.5)
+        phone.remote.command("Fetch.disable")
+        phone.wait("the opening", "!!document.querySelector('[data-screen=opening]')")
+        if not phone.evaluate("globalThis.before"):
+            raise browsers.BrowserError("it was loaded again because the clock went on")
+        self.seen("slept")
+        phone.close()
 
     def styles(self) -> None:
         """A style sheet that fails or never comes: the page says so, works, and fetches it again until it is there."""
