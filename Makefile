@@ -28,7 +28,7 @@ RELEASE_PACKAGES := apt-utils gnupg gpgv xz-utils git
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
 # What the window and the terminal are tried with.
-DESKTOP_PACKAGES := xvfb openbox xdotool tmux
+DESKTOP_PACKAGES := libpangocairo-1.0-0 fonts-dejavu-core xvfb openbox xdotool tmux
 # What children are found with.
 FINDING_PACKAGES := avahi-daemon dbus
 # What relays are tried with. It must not run as a service: no test needs that, and it would relay for strangers.

@@ -101,6 +101,7 @@ let libraries: [Target] = [
   library("CSpeexDSP", pkgConfig: "speexdsp", package: "libspeexdsp-dev"),
   library("CYAML", pkgConfig: nil, package: "libyaml-dev"),
   library("CSDL", pkgConfig: nil, package: "libsdl2-dev"),
+  library("CPango", pkgConfig: nil, package: "libpangocairo-1.0-0"),
   library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
   library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
@@ -163,7 +164,7 @@ let shells: [Target] = [
       "CYAML", "TURN", "Linux", "CSQLite",
     ]),
   // The window of the viewer, and notifications.
-  room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Picture", "Storage", "CSDL", "CDBus"]),
+  room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Storage", "CSDL", "CPango", "CDBus"]),
 ]
 
 let programs: [Target] = [

@@ -37,6 +37,13 @@ struct ScreenSurface: ~Copyable {
     return (Int(width), Int(height))
   }
 
+  /// What lies at a point of the window's own coordinates; a dense screen has several pixels for each.
+  func pixel(x: Int, y: Int) -> (x: Int, y: Int) {
+    let (size, place) = (size, place)
+    guard place.width > 0, place.height > 0 else { return (x, y) }
+    return (x * size.width / place.width, y * size.height / place.height)
+  }
+
   /// In the desktop's coordinates.
   var place: WindowPlace {
     get {

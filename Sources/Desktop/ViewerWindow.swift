@@ -38,7 +38,14 @@ public final class ViewerWindow {
   private var pictureSize = (width: 16, height: 9)
   private var pictureAt: Instant?
   private var lineUntil: Instant?
+  private var pointerUntil: Instant?
+  /// Pixels.
+  private var pointer: (x: Int, y: Int)?
   private var showsHelp = false
+  /// Asked before the window is closed.
+  private var question: WindowContent.Question?
+  /// The key of the button that is held.
+  private var held: Character?
   private var isFullScreen = false
   private var isSmall = false
   private var isClosing = false
@@ -66,7 +73,7 @@ public final class ViewerWindow {
     self.remember = remember
     memory = options.memory ?? WindowMemory()
     content = inbox.take().content
-    try SDLLibrary.load()
+    try DesktopLibraries.load()
     // The program has its own handlers.
     _ = sdl.pointee.SetHint("SDL_NO_SIGNAL_HANDLERS", "1")
     _ = sdl.pointee.SetHint("SDL_APP_NAME", "Cradle")
@@ -152,11 +159,18 @@ public final class ViewerWindow {
     let now = MonotonicClock.now
     let age = pictureAt.map { now - $0 }.flatMap { $0 > Self.freshness ? Int(saturating: $0.inSeconds) : nil }
     let phase = now.nanoseconds / 500_000_000 % 2 == 0
-    painter.draw(
-      content, size: surface.size, age: age,
-      showsLine: content.isLinePinned || content.banner != nil || (lineUntil.map { now < $0 } ?? false),
-      showsHelp: showsHelp, isBright: phase)
-    _ = sdl.pointee.ShowCursor(isFullScreen && !(lineUntil.map { now < $0 } ?? false) ? 0 : 1)
+    let isTouched = lineUntil.map { now < $0 } ?? false
+    let isPointed = pointerUntil.map { now < $0 } ?? false
+    var overlay = Painter.Overlay()
+    overlay.age = age
+    overlay.showsLine = content.isLinePinned || content.banner != nil || isTouched
+    overlay.showsButtons = isPointed && content.banner == nil && !isSmall
+    overlay.showsHelp = showsHelp
+    overlay.question = question
+    overlay.isBright = phase
+    overlay.pointer = pointer
+    painter.draw(content, overlay, size: surface.size)
+    _ = sdl.pointee.ShowCursor(isFullScreen && !isTouched ? 0 : 1)
   }
 
   private func showLine() { lineUntil = MonotonicClock.now + Self.lineTime }
@@ -166,6 +180,7 @@ public final class ViewerWindow {
     if let said = new.said, said != content.said { showLine() }
     if new.isRinging, !content.isRinging {
       _ = sdl.pointee.FlashWindow(surface.window, SDL_FLASH_UNTIL_FOCUSED)
+      question = nil
     } else if !new.isRinging, content.isRinging {
       _ = sdl.pointee.FlashWindow(surface.window, SDL_FLASH_CANCEL)
     }
@@ -177,7 +192,7 @@ public final class ViewerWindow {
   /// True when the window has to be drawn.
   private func follow(_ event: csdl_event) -> Bool {
     switch event.kind {
-    case CSDL_QUIT: isClosing = true
+    case CSDL_QUIT: close()
     case CSDL_KEY_DOWN: if event.repeats == 0, let key = Self.character(event.key) { press(key) }
     case CSDL_KEY_UP: if let key = Self.character(event.key) { handle(.released(key)) }
     case CSDL_POINTER:
@@ -189,19 +204,21 @@ public final class ViewerWindow {
         surface.move(to: place)
       }
       showLine()
-    // Whoever clicks at an alarm has seen it, and may click twice.
-    case CSDL_DOUBLE_CLICK where isAnswering: break
-    case CSDL_DOUBLE_CLICK: if isSmall { setSmall(false) } else { setFullScreen(!isFullScreen) }
-    case CSDL_BUTTON_DOWN:
-      isAnswering = content.isRinging
-      if isAnswering { handle(.pressed("a")) }
-      if isSmall { drag = (ScreenSurface.pointer, surface.place) }
+      pointerUntil = lineUntil
+      pointer = surface.pixel(x: Int(event.x), y: Int(event.y))
+    case CSDL_BUTTON_DOWN, CSDL_DOUBLE_CLICK:
+      pointer = surface.pixel(x: Int(event.x), y: Int(event.y))
+      click(isDouble: event.kind == CSDL_DOUBLE_CLICK)
     case CSDL_BUTTON_UP:
+      if let key = held { handle(.released(key)) }
+      held = nil
       guard drag != nil else { break }
       drag = nil
       snap()
     // Held keys are let go of: nobody talks into the room from another window without knowing.
-    case CSDL_FOCUS_LOST: handle(.released(" "))
+    case CSDL_FOCUS_LOST:
+      handle(.released(" "))
+      held = nil
     case CSDL_MOVED, CSDL_RESIZED: if unsavedSince == nil { unsavedSince = MonotonicClock.now }
     case CSDL_TEXTURES_LOST: painter.forget()
     case CSDL_WOKEN, CSDL_OTHER: return false
@@ -217,15 +234,53 @@ public final class ViewerWindow {
     return Character(scalar)
   }
 
+  private func click(isDouble: Bool) {
+    if let pointer, let target = painter.targets.first(where: { $0.place.contains(x: pointer.x, y: pointer.y) }) {
+      switch target.does {
+      case .key(let key):
+        held = key
+        press(key)
+      case .stay: question = nil
+      case .leave: isClosing = true
+      }
+      return
+    }
+    if isDouble {
+      // Whoever clicks at an alarm has seen it, and may click twice.
+      guard !isAnswering else { return }
+      return isSmall ? setSmall(false) : setFullScreen(!isFullScreen)
+    }
+    isAnswering = content.isRinging
+    if isAnswering { handle(.pressed("a")) }
+    showsHelp = false
+    if isSmall { drag = (ScreenSurface.pointer, surface.place) }
+  }
+
   private func press(_ key: Character) {
     showLine()
+    if question != nil {
+      // The same key again closes it; any other one has changed its mind.
+      if key == "q" { isClosing = true }
+      question = nil
+      return
+    }
     switch key {
-    case "q": isClosing = true
+    case "q": close()
     case Self.escape: escape()
     case "f": setFullScreen(!isFullScreen)
     case "p": setSmall(!isSmall)
     case "?": showsHelp.toggle()
     default: handle(.pressed(key))
+    }
+  }
+
+  /// Asks first, where that is wanted; whoever wants to close it again means it.
+  private func close() {
+    if question == nil, let asked = content.question {
+      question = asked
+      showsHelp = false
+    } else {
+      isClosing = true
     }
   }
 
@@ -237,7 +292,7 @@ public final class ViewerWindow {
     } else if isSmall {
       setSmall(false)
     } else {
-      isClosing = true
+      close()
     }
   }
 

@@ -11,11 +11,41 @@ public struct WindowContent: Hashable, Sendable {
     /// Sentences below it, wrapped to the window's width.
     public var lines: [String]
     public var isAlarm: Bool
+    /// Of a large button below them, which presses the key; a click anywhere does, too.
+    public var button: Button?
 
-    public init(title: String, lines: [String], isAlarm: Bool) {
+    public init(title: String, lines: [String], isAlarm: Bool, button: Button? = nil) {
       self.title = title
       self.lines = lines
       self.isAlarm = isAlarm
+      self.button = button
+    }
+  }
+
+  /// Does what its key does, for as long as it is held.
+  public struct Button: Hashable, Sendable {
+    public var key: Character
+    public var title: String
+    /// Drawn as switched on.
+    public var isOn: Bool
+
+    public init(_ key: Character, _ title: String, isOn: Bool = false) {
+      self.key = key
+      self.title = title
+      self.isOn = isOn
+    }
+  }
+
+  /// Asked before the window is closed.
+  public struct Question: Hashable, Sendable {
+    public var text: String
+    public var stay: String
+    public var leave: String
+
+    public init(_ text: String, stay: String, leave: String) {
+      self.text = text
+      self.stay = stay
+      self.leave = leave
     }
   }
 
@@ -46,6 +76,10 @@ public struct WindowContent: Hashable, Sendable {
   /// Shown while there has been no picture.
   public var waiting: [String] = []
   public var help: [HelpRow] = []
+  /// Shown while the pointer moves.
+  public var buttons: [Button] = []
+  /// Nil: it is closed without a question.
+  public var question: Question?
 
   public init(title: String) {
     self.title = title

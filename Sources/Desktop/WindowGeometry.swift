@@ -71,3 +71,14 @@ public enum WindowGeometry {
     } ?? screens.first
   }
 }
+
+extension WindowPlace {
+  func contains(x: Int, y: Int) -> Bool {
+    (self.x..<self.x + width).contains(x) && (self.y..<self.y + height).contains(y)
+  }
+
+  /// With a margin taken off each side.
+  func inset(by margin: Int) -> WindowPlace {
+    WindowPlace(x: x + margin, y: y + margin, width: max(0, width - 2 * margin), height: max(0, height - 2 * margin))
+  }
+}

@@ -55,7 +55,5 @@ import Testing
     #expect(Painter.text(age: 12) == "12 s old")
     #expect(Painter.text(age: 180) == "3 min old")
     #expect(Painter.text(age: 9000) == "2 h old")
-    #expect(Painter.wrap("one two three", columns: 7) == ["one two", "three"])
-    #expect(Painter.wrap("", columns: 0) == [])
   }
 }

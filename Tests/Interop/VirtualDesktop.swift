@@ -78,11 +78,11 @@ final class VirtualDesktop {
     _ = try xdotool("windowfocus", id, how, key)
   }
 
-  /// Clicks in the middle of the window.
-  func click(in name: String) throws {
+  /// Clicks at a point of the window; without one, in its middle.
+  func click(in name: String, at point: (x: Int, y: Int)? = nil) throws {
     guard let place = try window(named: name) else { throw ChildProcess.Problem(description: "no window \(name)") }
-    _ = try xdotool(
-      "mousemove", String(place.x + place.width / 2), String(place.y + place.height / 2), "click", "1")
+    let (x, y) = point ?? (place.width / 2, place.height / 2)
+    _ = try xdotool("mousemove", String(place.x + x), String(place.y + y), "click", "1")
   }
 
   private func id(named name: String) throws -> String? {

@@ -27,9 +27,9 @@ import Wire
 
   @Test func steadySoundIsSaid() {
     var view = view(.state(.connected))
-    #expect(!view.parts.contains("steady sound"))
+    #expect(!view.parts.contains("smoother sound"))
     view.isSteady = true
-    #expect(view.parts.contains("steady sound"))
+    #expect(view.parts.contains("smoother sound"))
   }
 
   @Test func whatIsKnownOfTheChildIsShownAndForgottenWithTheLink() {
@@ -86,18 +86,15 @@ import Wire
     var view = view(.state(.reconnecting), .alarm(report(.link)))
     #expect(view.isRinging)
     #expect(view.banner?.title == "No contact with the camera")
-    #expect(view.banner?.lines.last == "Click, or press a: I'm on it.")
+    #expect(view.isOnlyListener && view.buttons.map(\.key) == [.help])
     view.note(.alarm(report(.link, isAcknowledged: true)))
     #expect(!view.isRinging && view.banner?.lines == [])
     view.note(.alarm(nil))
     #expect(view.banner?.title == "Reconnecting")
   }
 
-  @Test func everyAlarmSaysWhatToDoInTheWindowsFont() {
-    for kind in Alarm.Kind.allCases {
-      #expect(!kind.advice.isEmpty)
-      #expect((kind.title + kind.advice).allSatisfy { $0.isASCII }, "\(kind)")
-    }
+  @Test func everyAlarmSaysWhatToDo() {
+    for kind in Alarm.Kind.allCases { #expect(!kind.title.isEmpty && !kind.advice.isEmpty) }
   }
 
   @Test func aRemarkGoesByItself() {

@@ -79,6 +79,8 @@ struct csdl_event {
   /// The character that the key has on this keyboard's layout (SDL_Keycode).
   int key;
   int repeats;
+  /// Where the pointer is, in the window's own coordinates.
+  int x, y;
 };
 
 /// Waits at most so long for an event and says what it is; `kind` is CSDL_OTHER after a timeout, and 0 is returned.
@@ -100,8 +102,14 @@ static inline int csdl_wait(const struct csdl_library *sdl, struct csdl_event *t
           (event.key.keysym.sym == SDLK_SLASH || event.key.keysym.scancode == SDL_SCANCODE_MINUS))) told->key = '?';
       told->repeats = event.key.repeat;
       break;
-    case SDL_MOUSEMOTION: told->kind = CSDL_POINTER; break;
+    case SDL_MOUSEMOTION:
+      told->kind = CSDL_POINTER;
+      told->x = event.motion.x;
+      told->y = event.motion.y;
+      break;
     case SDL_MOUSEBUTTONDOWN:
+      told->x = event.button.x;
+      told->y = event.button.y;
       if (event.button.button == SDL_BUTTON_LEFT) told->kind = event.button.clicks == 2 ? CSDL_DOUBLE_CLICK : CSDL_BUTTON_DOWN;
       break;
     case SDL_MOUSEBUTTONUP:

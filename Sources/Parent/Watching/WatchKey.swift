@@ -24,6 +24,20 @@ public enum WatchKey: Character, CaseIterable, Sendable {
     }
   }
 
+  /// What a button of the window that does the same says; nil where there is none.
+  public var title: String? {
+    switch self {
+    case .talk: "Hold to talk"
+    case .light: "Light"
+    case .lullaby: "Lullaby"
+    case .screenshot: "Photo"
+    case .mute: "Mute"
+    case .acknowledge: "I'm on it"
+    case .help: "Keyboard shortcuts"
+    case .camera, .steady, .testAlarm, .testHearing, .drill, .fullScreen, .small, .quit: nil
+    }
+  }
+
   /// Those that only a window has.
   public var isForWindows: Bool { self == .fullScreen || self == .small }
 
@@ -36,7 +50,7 @@ public enum WatchKey: Character, CaseIterable, Sendable {
     case .camera: "next camera"
     case .screenshot: "save a picture"
     case .mute: "sound off or on (an alarm still rings)"
-    case .steady: "steady sound: 0.4 s late, no short gaps"
+    case .steady: "smoother sound (0.4 s later)"
     case .acknowledge: "I'm on it: stop the alarm"
     case .testAlarm: "try the alarm"
     case .testHearing: "sound check: would I hear my baby?"

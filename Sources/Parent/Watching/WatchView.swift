@@ -116,7 +116,7 @@ public struct WatchView: Sendable {
     if let delay = delayText { parts.append(delay) }
     if let pictureText { parts.append(pictureText) }
     if isMuted { parts.append("sound is off") }
-    if isSteady { parts.append("steady sound") }
+    if isSteady { parts.append("smoother sound") }
     if vox != nil { parts.append(statistics?.isVoxOpen == true ? "loud" : "quiet") }
     parts += childParts
     if let statistics, linkState == .connected { parts += Self.figures(statistics) }
@@ -171,7 +171,6 @@ public struct WatchView: Sendable {
     if let end, alarm == nil { return Banner(title: "The end", lines: [end], isAlarm: true) }
     if let alarm {
       var lines = alarm.isAcknowledged ? [] : [alarm.kind.advice]
-      if alarm.isRinging { lines.append("Click, or press a: I'm on it.") }
       if isDrill { lines.append("A fire drill runs: this is it.") }
       return Banner(title: alarm.kind.title, lines: lines, isAlarm: alarm.level != .notice)
     }
@@ -194,6 +193,19 @@ public struct WatchView: Sendable {
     case .disconnected, .reconnecting, .ended: []
     }
   }
+
+  /// What the window's buttons do; none for what the camera does not have.
+  public var buttons: [(key: WatchKey, isOn: Bool)] {
+    guard linkState == .connected else { return [(.help, false)] }
+    var buttons: [(WatchKey, Bool)] = []
+    if let lights = child.lights, !lights.isEmpty { buttons.append((.light, lights.contains { $0.state != .off })) }
+    if let lullaby = child.lullaby { buttons.append((.lullaby, lullaby.state != .stopped)) }
+    buttons += [(.talk, talking != .silent), (.screenshot, false), (.mute, isMuted), (.help, false)]
+    return buttons
+  }
+
+  /// Nobody else hears the room as far as the camera has said.
+  public var isOnlyListener: Bool { linkState != .ended && (child.viewers?.count ?? 1) <= 1 }
 
   public var isDrill: Bool { drill?.state == .running }
 

@@ -54,7 +54,7 @@ struct Watch: AsyncParsableCommand {
   var vox: Double?
   @Flag(help: "Do not play sound; its level is still shown.")
   var mute = false
-  @Flag(help: "Steady sound: 0.4 s later, so that short gaps of the network are not heard.")
+  @Flag(help: "Smoother sound (0.4 s later): short gaps in the network are heard less.")
   var steadySound = false
   @Option(help: "auto, none, null, an ALSA PCM name or file:OUT.wav.")
   var speaker = "auto"

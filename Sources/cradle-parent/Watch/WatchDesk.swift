@@ -154,7 +154,7 @@ final class WatchDesk: Sendable {
         return state.view.isSteady
       }
       watcher?.setSteady(isSteady)
-      remark(isSteady ? "steady sound: 0.4 s later" : "sound as soon as it comes")
+      remark(isSteady ? "smoother sound (0.4 s later)" : "sound as soon as it comes")
     case .acknowledge: watcher?.acknowledge()
     case .testAlarm: watcher?.testAlarm()
     case .testHearing: order { _ in HearingTestStart() }
@@ -268,9 +268,22 @@ extension WindowContent {
     parts = view.parts
     said = view.said(now: now)
     isLinePinned = view.talking != .silent
-    banner = view.banner.map { Banner(title: $0.title, lines: $0.lines, isAlarm: $0.isAlarm) }
+    let answer = view.isRinging ? Button(.acknowledge) : nil
+    banner = view.banner.map { Banner(title: $0.title, lines: $0.lines, isAlarm: $0.isAlarm, button: answer) }
+    buttons = view.buttons.compactMap { Button($0.key, isOn: $0.isOn) }
+    if view.isOnlyListener {
+      question = Question(
+        "Nobody else is listening to \(view.name).", stay: "Keep listening", leave: "Stop listening")
+    }
     isRinging = view.isRinging
     waiting = view.waiting
     help = WatchKey.allCases.map { HelpRow($0.name, $0.meaning(isHeld: true)) }
+  }
+}
+
+extension WindowContent.Button {
+  fileprivate init?(_ key: WatchKey, isOn: Bool = false) {
+    guard let title = key.title else { return nil }
+    self.init(key.rawValue, title, isOn: isOn)
   }
 }
