@@ -4,6 +4,10 @@ import Foundation
 final class NotifiedServer {
   struct Request: Decodable {
     var method: String, path: String, headers: [String: String], body: String
+    /// Of a multipart/form-data body.
+    var fields: [String: String]?
+    /// JPEG: the body, or a file of a form.
+    var picture: Data?
 
     /// A member of the body, which is a JSON object of strings.
     subscript(member: String) -> String? {

@@ -99,6 +99,36 @@ extension RealPeers {
       #expect(Date().timeIntervalSince(began) < 5)
     }
 
+    @Test func aPictureOfTheRoomGoesAlong() throws {
+      let server = try NotifiedServer()
+      let base = "http://127.0.0.1:\(server.port)"
+      let child = try ChildProcess(
+        configuration: Self.configuration(
+          "name: ntfy, url: \"\(base)/body\", method: PUT, events: [restart], body: \"{child} ü {kind}\", picture: {header: Message}",
+          "name: pushover, url: \"\(base)/form\", events: [restart], headers: {Content-Type: application/x-www-form-urlencoded}, body: \"a=1%2B1&message={text}\", picture: {field: attachment}"
+        ))
+
+      let put = try #require(server.wait("/body").first)
+      #expect(put.headers["content-type"] == "image/jpeg" && put.picture?.starts(with: [0xff, 0xd8, 0xff]) == true)
+      #expect(put.headers["message"] == "=?UTF-8?B?\(Data("Nursery ü restart".utf8).base64EncodedString())?=")
+      let form = try #require(server.wait("/form").first)
+      #expect(form.fields?["a"] == "1+1" && form.fields?["message"] == "Nursery: The child has started")
+      #expect(form.picture?.starts(with: [0xff, 0xd8, 0xff]) == true)
+      let tested = try child.command(["notify", "--test", "ntfy"])
+      #expect(tested.status == 0 && server.wait("/body", count: 2).last?.picture != nil, "\(tested.error)")
+    }
+
+    /// The text comes all the same.
+    @Test func withoutACameraTheTextGoesAlone() throws {
+      let server = try NotifiedServer()
+      let child = try ChildProcess(
+        configuration: Self.configuration(
+          "name: ntfy, url: \"http://127.0.0.1:\(server.port)/text\", events: [restart], body: \"{kind}\", picture: {header: Message}"
+        ).replacing("device: test, width: 320, height: 240, framerate: 10", with: "device: /dev/video99"))
+      let told = try #require(server.wait("/text").first, "\(child.logText)")
+      #expect(told.body == "restart" && told.picture == nil && told.headers["message"] == nil)
+    }
+
     @Test func whatIsUndeliveredSurvivesAPowerCut() throws {
       let port = try ReservedPort.next()
       let child = try ChildProcess(

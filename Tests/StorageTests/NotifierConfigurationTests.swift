@@ -55,12 +55,39 @@ import Testing
     #expect(notifier.filter == NotificationFilter(kinds: [.cameraLost, .restart], level: .notice))
   }
 
+  @Test func aPictureGoesAlongOnlyWhereItIsAskedFor() throws {
+    let form = "headers: {Content-Type: application/x-www-form-urlencoded}, body: 'message={text}'"
+    #expect(try Self.parse("notify: [{url: 'http://a'}]").first?.picture == nil)
+    #expect(
+      try Self.parse("notify: [{url: 'http://a', picture: {header: Message}}]").first?.picture
+        == .body(textHeader: "Message"))
+    #expect(
+      try Self.parse("notify: [{url: 'http://a', \(form), picture: {field: photo}}]").first?.picture == .field("photo"))
+  }
+
+  @Test(arguments: [
+    ("picture: true", "keys with values (header, field)"),
+    ("picture: {}", "must be {header: NAME}"),
+    (
+      "picture: {header: A, field: b}, headers: {Content-Type: application/x-www-form-urlencoded}",
+      "must be {header: NAME}"
+    ),
+    ("picture: {field: photo}", "needs a form as body"),
+    ("picture: {header: Host}", "set by the program itself"),
+    ("picture: {header: \"a b\"}", "the name of a header"),
+    ("method: GET, picture: {header: Message}", "needs a method with a body"),
+  ])
+  func aPictureThatCannotGoAlongIsRefused(keys: String, reason: String) {
+    let error = Self.error("{url: 'http://a', \(keys)}")
+    #expect(error?.contains(reason) == true, "\(error ?? "taken")")
+  }
+
   @Test func theExamplesInTheShippedFileAreValid() throws {
     let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
     let text = try String(contentsOfFile: "\(folder)/config/child.yaml", encoding: .utf8)
     let lines = text.split(separator: "\n").drop { $0 != "#   notify:" }.prefix { $0.hasPrefix("#   ") }
     let notifiers = try Self.parse(lines.map { String($0.dropFirst(4)) }.joined(separator: "\n"))
-    #expect(notifiers.map(\.name) == ["ntfy", "gotify", "home-assistant"])
+    #expect(notifiers.map(\.name) == ["ntfy", "gotify", "pushover", "home-assistant"])
   }
 
   @Test(arguments: [

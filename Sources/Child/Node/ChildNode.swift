@@ -114,7 +114,14 @@ public final class ChildNode: Sendable {
     let meetings = MeetingBoard(
       configuration, child: profile.id, loop: loop, logger: logger, prove: profile.hostProof)
     let notifiers = NotifierBoard(
-      configuration.notifiers, child: profile.name, in: files.directory, logger: logger)
+      configuration.notifiers, child: profile.name, in: files.directory, logger: logger
+    ) { other in
+      loop.flatSubmit {
+        guard !viewers.cameras.isEmpty else { return loop.makeSucceededFuture(nil) }
+        let pipeline = viewers.cameras[viewers.activeCamera].pipeline
+        return StillPictures.take(pipeline, quality: ControlDefaults.quality, on: loop).map(\.jpeg)
+      }.hop(to: other)
+    }
     let pushes = PushService(
       configuration.push, child: profile.name, pairing: pairing, house: viewers.hub.house, in: files.directory,
       loop: loop, logger: logger)

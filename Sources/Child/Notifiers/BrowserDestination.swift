@@ -93,7 +93,7 @@ private struct BrowserRequest: NotifierRequest {
     return { [house = sender.house] address in address.isPublic && !house.contains(address) }
   }
 
-  func message(_ notification: Notification, to url: HTTPURL) -> HTTPClientRequest {
+  func message(_ notification: Notification, picture: [UInt8]?, to url: HTTPURL) -> HTTPClientRequest {
     var generator = SystemRandomNumberGenerator()
     while true {
       // Only a private key of zero gives no request, and the subscription's key was checked.

@@ -16,6 +16,8 @@ final class Notifier: @unchecked Sendable {
   /// What came of a try that was final, or of a delivery; on the loop.
   private let concluded: (DeliveryOutcome) -> Void
   private let loop: any EventLoop
+  /// A picture of the room, JPEG; nil where there is none.
+  private let takePicture: @Sendable (any EventLoop) -> EventLoopFuture<[UInt8]?>
   private let logger: Logger
   /// Nil when the file must not be touched.
   private let store: NotificationStore?
@@ -46,16 +48,23 @@ final class Notifier: @unchecked Sendable {
   /// Several events within this time cause one write of the queue; a power cut loses at most what came within it.
   private static let saveInterval: Duration = .seconds(1)
 
+  /// A picture shows what was when it was taken: a message that comes later than this goes without.
+  private static let pictureAge: Duration = .seconds(30)
+
   /// - Parameters:
+  ///   - concluded: called with what came of each notification that is not tried again.
+  ///   - takePicture: for destinations that want one.
   ///   - openFile: the file for what is undelivered.
-  ///   - concluded: told what came of each notification that is not tried again.
   init(
     _ destination: any NotifierDestination, loop: any EventLoop, logger: Logger,
-    concluded: @escaping (DeliveryOutcome) -> Void = { _ in }, openFile: () throws(FileError) -> AtomicFile
+    concluded: @escaping (DeliveryOutcome) -> Void = { _ in },
+    takePicture: @escaping @Sendable (any EventLoop) -> EventLoopFuture<[UInt8]?> = { $0.makeSucceededFuture(nil) },
+    openFile: () throws(FileError) -> AtomicFile
   ) {
     self.destination = destination
     self.concluded = concluded
     self.loop = loop
+    self.takePicture = takePicture
     self.logger = logger
     do throws(FileError) {
       let store = NotificationStore(file: try openFile())
@@ -112,18 +121,20 @@ final class Notifier: @unchecked Sendable {
     loop.execute {
       let began = MonotonicClock.now
       let message = Notification.test(time: MonotonicClock.unixTime)
-      var key: ObjectIdentifier?
-      let test = NotifierDelivery(message, loop: self.loop) { outcome in
-        if let key { self.tests[key] = nil }
-        self.concluded(outcome)
-        promise.succeed(
-          NotifyTests.Row(
-            name: self.destination.name, delivered: outcome.isDelivered, detail: self.destination.words(for: outcome),
-            milliseconds: Int((MonotonicClock.now - began).nanoseconds / 1_000_000)))
+      self.picture(for: message) { picture in
+        var key: ObjectIdentifier?
+        let test = NotifierDelivery(message, picture: picture, loop: self.loop) { outcome in
+          if let key { self.tests[key] = nil }
+          self.concluded(outcome)
+          promise.succeed(
+            NotifyTests.Row(
+              name: self.destination.name, delivered: outcome.isDelivered, detail: self.destination.words(for: outcome),
+              milliseconds: Int((MonotonicClock.now - began).nanoseconds / 1_000_000)))
+        }
+        key = ObjectIdentifier(test)
+        self.tests[ObjectIdentifier(test)] = test
+        test.start(self.destination)
       }
-      key = ObjectIdentifier(test)
-      self.tests[ObjectIdentifier(test)] = test
-      test.start(self.destination)
     }
     return promise.futureResult
   }
@@ -177,14 +188,25 @@ final class Notifier: @unchecked Sendable {
     timer?.cancel()
     let now = MonotonicClock.now
     if let notification = queue.poll(now: now) {
-      let delivery = NotifierDelivery(notification, loop: loop) { [weak self] in self?.finished($0) }
-      self.delivery = delivery
-      delivery.start(destination)
+      picture(for: notification) { [weak self] picture in
+        guard let self, !isStopped else { return }
+        let delivery = NotifierDelivery(notification, picture: picture, loop: loop) { [weak self] in self?.finished($0)
+        }
+        self.delivery = delivery
+        delivery.start(destination)
+      }
     } else if let deadline = queue.nextDeadline {
       timer = loop.scheduleTask(in: .nanoseconds(max(0, (deadline - now).nanoseconds))) { [weak self] in
         self?.advance()
       }
     }
+  }
+
+  /// Calls back at once where none is wanted.
+  private func picture(for notification: Notification, then start: @escaping @Sendable ([UInt8]?) -> Void) {
+    let age = Duration.seconds(saturating: MonotonicClock.unixTime - notification.time)
+    guard destination.wantsPicture, age < Self.pictureAge else { return start(nil) }
+    takePicture(loop).whenComplete { start((try? $0.get()) ?? nil) }
   }
 
   private func finished(_ outcome: DeliveryOutcome) {

@@ -9,7 +9,11 @@ final class NotifierBoard: Sendable {
   private let group: MultiThreadedEventLoopGroup?
   private let notifiers: [Notifier]
 
-  init(_ configuration: [ChildConfiguration.Notifier], child: String, in directory: StateDirectory, logger: Logger) {
+  /// - Parameter takePicture: a picture of the room for those that want one, JPEG.
+  init(
+    _ configuration: [ChildConfiguration.Notifier], child: String, in directory: StateDirectory, logger: Logger,
+    takePicture: @escaping @Sendable (any EventLoop) -> EventLoopFuture<[UInt8]?>
+  ) {
     guard !configuration.isEmpty else {
       group = nil
       notifiers = []
@@ -18,9 +22,10 @@ final class NotifierBoard: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.count)
     self.group = group
     notifiers = configuration.map { settings in
-      Notifier(ConfiguredDestination(settings: settings, child: child), loop: group.next(), logger: logger) {
-        () throws(FileError) in try directory.notifications(of: settings.name)
-      }
+      Notifier(
+        ConfiguredDestination(settings: settings, child: child), loop: group.next(), logger: logger,
+        takePicture: takePicture
+      ) { () throws(FileError) in try directory.notifications(of: settings.name) }
     }
   }
 

@@ -11,6 +11,8 @@ internal import Wire
 /// Each try has a connection of its own: they are rare, and files and addresses may have changed since the last one.
 final class NotifierDelivery {
   private let notification: Notification
+  /// JPEG.
+  private let picture: [UInt8]?
   private let loop: any EventLoop
   private var client: HTTPClient?
   private var redirects = 0
@@ -21,9 +23,11 @@ final class NotifierDelivery {
   private static let maximumRedirects = 3
 
   init(
-    _ notification: Notification, loop: any EventLoop, then completion: @escaping (DeliveryOutcome) -> Void
+    _ notification: Notification, picture: [UInt8]?, loop: any EventLoop,
+    then completion: @escaping (DeliveryOutcome) -> Void
   ) {
     self.notification = notification
+    self.picture = picture
     self.loop = loop
     self.completion = completion
   }
@@ -59,7 +63,7 @@ final class NotifierDelivery {
   }
 
   private func send(_ request: any NotifierRequest, to url: HTTPURL) {
-    client?.send(request.message(notification, to: url)) { [weak self] result in
+    client?.send(request.message(notification, picture: picture, to: url)) { [weak self] result in
       self?.received(result, request, from: url)
     }
   }

@@ -9,6 +9,8 @@ protocol NotifierDestination: Sendable {
   var name: String { get }
   /// What it wants to be told.
   var filter: NotificationFilter { get }
+  /// Whether a picture of the room goes along.
+  var wantsPicture: Bool { get }
   /// For one delivery.
   func request() throws(NotifierProblem) -> any NotifierRequest
   /// What came of a try, for whoever the address belongs to.
@@ -16,6 +18,8 @@ protocol NotifierDestination: Sendable {
 }
 
 extension NotifierDestination {
+  var wantsPicture: Bool { false }
+
   func words(for outcome: DeliveryOutcome) -> String { outcome.words }
 }
 
@@ -26,7 +30,9 @@ protocol NotifierRequest {
   /// Which addresses may be connected to; nil: any.
   var mayReach: (@Sendable (IPAddress) -> Bool)? { get }
   /// To `url`, or to where its server has sent the client.
-  func message(_ notification: Notification, to url: HTTPURL) -> HTTPClientRequest
+  ///
+  /// - Parameter picture: JPEG.
+  func message(_ notification: Notification, picture: [UInt8]?, to url: HTTPURL) -> HTTPClientRequest
 }
 
 /// Why a request cannot be made. Never repeats a secret.

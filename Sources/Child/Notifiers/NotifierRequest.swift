@@ -15,6 +15,8 @@ struct ConfiguredDestination: NotifierDestination {
   var name: String { settings.name }
   var filter: NotificationFilter { settings.filter }
 
+  var wantsPicture: Bool { settings.picture != nil }
+
   func request() throws(NotifierProblem) -> any NotifierRequest { try ConfiguredRequest(settings, child: child) }
 }
 
@@ -61,11 +63,24 @@ struct ConfiguredRequest: NotifierRequest {
   }
 
   /// To `url`, or to where its server has sent the client.
-  func message(_ notification: Notification, to url: HTTPURL) -> HTTPClientRequest {
+  func message(_ notification: Notification, picture: [UInt8]?, to url: HTTPURL) -> HTTPClientRequest {
     let escaping = NotificationTemplate.Escaping(contentType: headers.first(name: "Content-Type") ?? "")
     let body = settings.body.body(
       for: notification, child: child, date: Self.date(notification.time), escaping: escaping)
-    return HTTPClientRequest(method, url, headers: headers, body: method == .GET ? [] : body)
+    var request = HTTPClientRequest(method, url, headers: headers, body: method == .GET ? [] : body)
+    guard let picture else { return request }
+    switch settings.picture {
+    case .body(let textHeader):
+      request.headers.replaceOrAdd(name: "Content-Type", value: "image/jpeg")
+      request.headers.replaceOrAdd(name: textHeader, value: String(decoding: body, as: UTF8.self).asHeaderValue)
+      request.body = picture
+    case .field(let name):
+      let form = MultipartForm(fields: body, file: picture, name: name)
+      request.headers.replaceOrAdd(name: "Content-Type", value: form.contentType)
+      request.body = form.body
+    case nil: break
+    }
+    return request
   }
 
   /// RFC 3339, UTC. What was read from a file can be any number.

@@ -16,6 +16,15 @@ extension ChildConfiguration {
     public var filter: NotificationFilter
     /// A PEM file with CAs in place of the machine's.
     public var authorities: String?
+    /// How a picture of the room goes along; nil: none does.
+    public var picture: Picture?
+
+    public enum Picture: Sendable, Hashable {
+      /// It is the body; the text goes into this header, as ntfy takes it.
+      case body(textHeader: String)
+      /// It is a file in this field of a multipart/form-data body, beside the fields of `body`, as Pushover takes it.
+      case field(String)
+    }
 
     public enum Method: String, CaseIterable, Sendable {
       case post = "POST"
@@ -36,6 +45,8 @@ extension ChildConfiguration {
       }
       return body.contentType
     }
+
+    var isForm: Bool { NotificationTemplate.Escaping(contentType: contentType) == .form }
   }
 }
 
@@ -43,7 +54,7 @@ extension ChildConfiguration {
 
 extension ChildConfiguration {
   static func notifier(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Notifier? {
-    let keys = ["name", "url", "method", "headers", "body", "events", "level", "ca"]
+    let keys = ["name", "url", "method", "headers", "body", "events", "level", "ca", "picture"]
     guard let entry = reader.section(node, path: "notify[\(index)]", keys: keys) else { return nil }
     let name = id(entry, key: "name") ?? "notifier-\(index + 1)"
     guard let urlNode = entry.values["url"] else {
@@ -60,11 +71,38 @@ extension ChildConfiguration {
       }
     }
     let kinds = kinds(entry)
-    return Notifier(
+    var notifier = Notifier(
       name: name, url: url, method: entry.word("method") ?? .post, headers: headers(entry),
       body: body(entry),
       filter: NotificationFilter(kinds: kinds, level: entry.word("level") ?? (kinds == nil ? .warning : .notice)),
       authorities: entry.text("ca", what: "a PEM file", isAllowed: \.isPlainPath))
+    notifier.picture = picture(entry, of: notifier)
+    return notifier
+  }
+
+  private static func picture(_ entry: ConfigurationSection, of notifier: Notifier) -> Notifier.Picture? {
+    guard let node = entry.values["picture"], !node.isNull,
+      let section = entry.section("picture", keys: ["header", "field"])
+    else { return nil }
+    let header = section.text("header", what: "the name of a header, such as Message", isAllowed: isToken)
+    let field = section.text("field", what: "the name of a form's field, such as attachment", isAllowed: isToken)
+    let problem: String? =
+      if notifier.method == .get {
+        "needs a method with a body: POST, PUT or PATCH"
+      } else if field != nil,
+        !notifier.isForm
+      {
+        "with a field needs a form as body: {Content-Type: application/x-www-form-urlencoded} in headers, and a body such as 'message={text}'"
+      } else if (header == nil) == (field == nil) {
+        "must be {header: NAME}, with the picture as the body and the text in that header, or {field: NAME} of a form"
+      } else if header.map({ ownHeaders.contains($0.lowercased()) || $0.lowercased() == "content-type" }) == true {
+        "names a header that is set by the program itself"
+      } else { nil }
+    if let problem {
+      entry.reader.report(node, entry.path("picture"), problem)
+      return nil
+    }
+    return header.map { .body(textHeader: $0) } ?? field.map { .field($0) }
   }
 
   /// What the HTTP client says by itself.

@@ -6,6 +6,8 @@ The path decides what it does: /ok, /STATUS (such as /401), /flaky (500, then 20
 """
 
 import argparse
+import base64
+import email
 import json
 import signal
 import ssl
@@ -29,11 +31,21 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def take(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        kind = self.headers.get_content_type()
+        fields, picture = None, raw if kind == "image/jpeg" else None
+        if kind == "multipart/form-data":
+            head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
+            parts = email.message_from_bytes(head + raw).get_payload()
+            name = lambda part: part.get_param("name", header="content-disposition")
+            fields = {name(part): part.get_payload() for part in parts if not part.get_filename()}
+            picture = next((part.get_payload(decode=True) for part in parts if part.get_filename()), None)
+        body = "" if picture else raw.decode()
         with lock:
             count = seen[self.path] = seen.get(self.path, 0) + 1
             headers = {name.lower(): value for name, value in self.headers.items()}
-            print(json.dumps({"method": self.command, "path": self.path, "headers": headers, "body": body}), flush=True)
+            print(json.dumps({"method": self.command, "path": self.path, "headers": headers, "body": body,
+                              "fields": fields, "picture": base64.b64encode(picture).decode() if picture else None}), flush=True)
         if self.path == "/hang":
             time.sleep(60)
         elif self.path == "/drop":

@@ -1,0 +1,56 @@
+internal import FoundationEssentials
+internal import Wire
+
+/// A form with a picture, multipart/form-data. RFC 7578.
+struct MultipartForm {
+  let contentType: String
+  let body: [UInt8]
+
+  /// - Parameters:
+  ///   - fields: application/x-www-form-urlencoded; each becomes a part.
+  ///   - file: JPEG.
+  ///   - name: the field of the file.
+  init(fields: [UInt8], file: [UInt8], name: String) {
+    // 128 bits that stand in no picture.
+    let boundary = "cradle-" + (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal()
+    contentType = "multipart/form-data; boundary=\(boundary)"
+    var body: [UInt8] = []
+    for pair in fields.split(separator: UInt8(ascii: "&")) {
+      let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let key = String(decoding: Self.decoded(parts[0]), as: UTF8.self).filter { $0 != "\"" && !$0.isNewline }
+      body += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(key)\"\r\n\r\n".utf8
+      body += parts.count == 2 ? Self.decoded(parts[1]) : []
+      body += "\r\n".utf8
+    }
+    body +=
+      "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"cradle.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n"
+      .utf8
+    body += file
+    body += "\r\n--\(boundary)--\r\n".utf8
+    self.body = body
+  }
+
+  /// Percent-encoding and the plus sign that stands for a space undone; what is no encoding stays.
+  private static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = text[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
+        rest.prefix(2).count == 2
+      {
+        result.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        result.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return result
+  }
+}
+
+extension String {
+  /// As the value of a header: what is not ASCII, or could end it, as an encoded word. RFC 2047 section 2.
+  var asHeaderValue: String {
+    utf8.allSatisfy { (0x20...0x7e).contains($0) } ? self : "=?UTF-8?B?\(Data(utf8).base64EncodedString())?="
+  }
+}
