@@ -40,10 +40,9 @@ public struct RTPPathStatistics: Hashable, Sendable {
 extension RTPSender {
   /// A snapshot of the path.
   public func pathStatistics(now: Instant) -> RTPPathStatistics {
-    let probes = estimator.probes
     return RTPPathStatistics(
       estimate: estimator.estimate, target: estimator.target, standingQueue: estimator.standingQueue,
-      probesSent: probes.sent, probesSucceeded: probes.succeeded,
+      probesSent: estimator.probing.sentCount, probesSucceeded: estimator.probing.succeededCount,
       roundTripTime: leastRoundTripTime, fractionLost: recentLoss.fraction,
       soundCopies: repeatsSound ? soundCopies : 0, isCongested: estimator.isCongested(at: now))
   }
@@ -51,12 +50,12 @@ extension RTPSender {
   /// Whether it may find out if the path carries more. Those who share an interface take turns: a burst of one looks like a
   /// queue to another, and two at once find half of what there is.
   public var mayProbe: Bool {
-    get { estimator.mayProbe }
-    set { estimator.mayProbe = newValue }
+    get { estimator.probing.mayStart }
+    set { estimator.probing.mayStart = newValue }
   }
 
   /// Whether it would probe now if it were allowed to.
-  public var wantsProbe: Bool { estimator.wantsProbe }
+  public var wantsProbe: Bool { estimator.probing.isWaiting }
 
   /// Of what was sent in the last ten seconds that feedback is about, what was lost, 0...1.
   public func fractionLost(now: Instant) -> Double { recentLoss.longFraction(now: now) }

@@ -116,7 +116,7 @@ extension RTPSender {
       let expected = feedbackPace.expected(missingFeedbacks)
     else { return }
     let roundTrip = (leastRoundTripTime ?? Self.unmeasuredRoundTripTime) + (estimator.standingQueue ?? .zero)
-    let unanswered = estimator.unansweredPackets(sentBefore: expected - roundTrip)
+    let unanswered = estimator.history.unansweredPackets(sentBefore: expected - roundTrip)
     var lookups = unanswered.count
     // What there is no budget for is unanswered the next time as well.
     _ = repairUnreported(unanswered, lookups: &lookups, now: now)
@@ -212,7 +212,7 @@ extension RTPSender {
   ///   copy however little is lost.
   private func furtherCopies(isRepeated: Bool, now: Instant) -> Int {
     // What a full queue loses is not saved by sending more.
-    guard !estimator.isCongested(at: now), !estimator.limitsRepair else { return 0 }
+    guard !estimator.isCongested(at: now), !estimator.lossBased.limitsRepair else { return 0 }
     if recentLoss.isLossy(above: Self.tripledAbove) { return 2 }
     return isRepeated || recentLoss.isLossy(above: Self.doubledAbove) ? 1 : 0
   }

@@ -90,7 +90,7 @@ extension RTPSender {
 
   /// Padding that probes the path, if some is due.
   mutating func makePadding(now: Instant) -> [UInt8]? {
-    guard let due = estimator.nextPaddingAt, due <= now, let index = paddingStream,
+    guard let due = estimator.probing.nextPacketAt, due <= now, let index = paddingStream,
       let rtx = streams[index].configuration.rtx, let clockPair = streams[index].clockPair
     else { return nil }
     let ids = streams[index].configuration.extensionIDs
@@ -102,7 +102,7 @@ extension RTPSender {
     extensions.mid = streams[index].configuration.mid
     guard let number = stamp(&extensions, ids: ids, now: now) else { return nil }
     let (bytes, _) = RTPPacket.write(
-      header: header, extensions: extensions, ids: ids, payload: [], paddingByteCount: estimator.paddingBytes)
+      header: header, extensions: extensions, ids: ids, payload: [], paddingByteCount: estimator.probing.paddingBytes)
     // W3C webrtc-stats: padding counts as headers.
     streams[index].statistics.headerBytesSent += UInt64(bytes.count)
     streams[index].statistics.paddingPacketsSent += 1

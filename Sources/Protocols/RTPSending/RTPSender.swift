@@ -226,9 +226,9 @@ public struct RTPSender: Sendable {
   func pacingRate(now: Instant) -> Double? {
     let target = estimator.target
     if target < BandwidthEstimator.narrowBitsPerSecond { return target }
-    if estimator.dropsBursts { return target * Self.hardPacingFactor }
-    if estimator.isLossLimited { return target * Self.limitedPacingFactor }
-    if estimator.isShared { return target * Self.sharedPacingFactor }
+    if estimator.lossBased.dropsBursts { return target * Self.hardPacingFactor }
+    if estimator.lossBased.isLimited { return target * Self.limitedPacingFactor }
+    if estimator.competition.isKnown { return target * Self.sharedPacingFactor }
     let paced = target * configuration.congestedPacingFactor
     if estimator.needsPacing(at: now) { return paced }
     return configuration.leastPacingKbps.map { max(paced, Double($0) * 1000) }
@@ -263,7 +263,7 @@ public struct RTPSender: Sendable {
     }
     next.bringForward(to: copies.first?.due)
     next.bringForward(to: missingFeedbackDue)
-    if let padding = estimator.nextPaddingAt, paddingStream != nil { next.bringForward(to: padding) }
+    if let padding = estimator.probing.nextPacketAt, paddingStream != nil { next.bringForward(to: padding) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !retransmissionQueue.isEmpty || !videoQueue.isEmpty {
       next.bringForward(to: pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))

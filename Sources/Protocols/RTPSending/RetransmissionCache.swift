@@ -89,10 +89,7 @@ struct RetransmissionCache: Sendable {
 
   /// How often the packet was sent again; 0 when it is not cached.
   func retransmissions(of sequenceNumber: UInt16) -> Int {
-    guard !slots.isEmpty, let packet = slots[Int(sequenceNumber) & mask].packet,
-      packet.header.sequenceNumber == sequenceNumber
-    else { return 0 }
-    return packet.retransmissions
+    index(of: sequenceNumber).flatMap { slots[$0].packet?.retransmissions } ?? 0
   }
 
   /// Feedback says that the packet has arrived, the first time or again.
@@ -133,17 +130,13 @@ struct RetransmissionCache: Sendable {
 
   /// Marks the packet as waiting in the retransmission queue, so that it is not queued twice.
   mutating func markQueued(_ sequenceNumber: UInt16) {
-    guard !slots.isEmpty else { return }
-    slots[Int(sequenceNumber) & mask].packet?.isQueued = true
+    guard let index = index(of: sequenceNumber) else { return }
+    slots[index].packet?.isQueued = true
   }
 
   /// The packet, if it is still cached and recent enough; it is marked as retransmitted.
   mutating func takeForRetransmission(_ sequenceNumber: UInt16, now: Instant, maximumAge: Duration) -> SentPacket? {
-    guard !slots.isEmpty else { return nil }
-    let index = Int(sequenceNumber) & mask
-    guard let packet = slots[index].packet, packet.header.sequenceNumber == sequenceNumber, packet.isQueued else {
-      return nil
-    }
+    guard let index = index(of: sequenceNumber), let packet = slots[index].packet, packet.isQueued else { return nil }
     slots[index].packet?.isQueued = false
     guard now - slots[index].sentAt <= maximumAge else { return nil }
     slots[index].packet?.retransmissions += 1

@@ -6,7 +6,7 @@ import Wire
 /// cost per packet.
 struct BandwidthEstimator: Sendable {
   private let configuration: RTPSenderConfiguration
-  private var history = TransportHistory()
+  private(set) var history = TransportHistory()
   /// What was sent before went another way.
   private var pathBegan = Instant(nanoseconds: .min)
   private var queue = StandingQueue()
@@ -15,11 +15,11 @@ struct BandwidthEstimator: Sendable {
   /// Over a second: of batches, a shorter time has one more or less.
   private var arrivingInBatches = AcknowledgedRate(slot: .milliseconds(50))
   private var delayBased: DelayBasedRate
-  private var lossBased: LossBasedRate
+  private(set) var lossBased: LossBasedRate
   private var drain = QueueDrain()
   private var queueTrial = QueueTrial()
-  private var competition = Competition()
-  private var probing = Probing()
+  private(set) var competition = Competition()
+  var probing = Probing()
   private var receiverMaximum = ReceiverMaximum()
   /// Over two seconds, without transport-wide feedback.
   private var sending = AcknowledgedRate(slot: .milliseconds(100))
@@ -102,25 +102,8 @@ struct BandwidthEstimator: Sendable {
     usesTransportFeedback ? .nanoseconds(Int64(saturating: queue.milliseconds * 1e6)) : nil
   }
 
-  /// Bursts that probed the path, and those that it carried at about their rate.
-  var probes: (sent: UInt64, succeeded: UInt64) { (probing.sentCount, probing.succeededCount) }
-
-  /// Less is lost where less is sent: what is sent again is a part of that.
-  var isLossLimited: Bool { lossBased.isLimited }
-  /// Others have what they can get of the path: what comes at once finds their queue full.
-  var isShared: Bool { competition.isKnown }
   /// What repair is measured by, bits per second.
   var repairTarget: Double { max(target, min(delayBased.bitsPerSecond, lossBased.withoutLook)) }
-  /// See `LossBasedRate.dropsBursts`.
-  var dropsBursts: Bool { lossBased.dropsBursts }
-  /// See `LossBasedRate.limitsRepair`.
-  var limitsRepair: Bool { lossBased.limitsRepair }
-
-  var wantsProbe: Bool { probing.isWaiting }
-  var mayProbe: Bool {
-    get { probing.mayStart }
-    set { probing.mayStart = newValue }
-  }
 
   /// Whether a queue, congestion loss or missing feedback was seen recently, so that bursts should be avoided.
   func isCongested(at now: Instant) -> Bool { now < congestedUntil }
@@ -146,11 +129,6 @@ struct BandwidthEstimator: Sendable {
   mutating func noteSentUnnumbered(bytes: Int, kind: RTPMediaKind, now: Instant) {
     sending.add(bytes: bytes, arrivedAt: now.nanoseconds)
     if kind == .video { sendingPicture.add(bytes: bytes, arrivedAt: now.nanoseconds) }
-  }
-
-  /// What was sent before `limit`, and after all that feedback has reported, in the order of sending.
-  func unansweredPackets(sentBefore limit: Instant) -> [LostPacket] {
-    history.unansweredPackets(sentBefore: limit)
   }
 
   /// Gives back what the feedback says about our packets.
@@ -258,17 +236,12 @@ struct BandwidthEstimator: Sendable {
 
   private mutating func startProbe(now: Instant) {
     // What arrives in batches, or out of a bucket, does not tell how fast a burst went.
-    let isCalm = !stall.isRegular && !isLossLimited && isEmpty && !isCongested(at: now)
+    let isCalm = !stall.isRegular && !lossBased.isLimited && isEmpty && !isCongested(at: now)
     probing.startIfDue(target: target, ceiling: configuration.useful, isCalm: isCalm, now: now)
   }
 
   /// There is no queue on the path worth mentioning.
   private var isEmpty: Bool { queue.steadyMilliseconds < Self.lossyQueueMilliseconds + queue.toleratedMilliseconds }
-
-  /// When the next packet of padding is due, which probes the path; nil: none is.
-  var nextPaddingAt: Instant? { probing.nextPacketAt }
-  /// Its padding, 1...255 bytes.
-  var paddingBytes: Int { probing.paddingBytes }
 
   /// A report block about one of our streams; used only without transport-wide feedback.
   mutating func handleReport(fractionLost: Double, expected: Double, now: Instant) {
@@ -299,7 +272,7 @@ struct BandwidthEstimator: Sendable {
 
   private mutating func addLoss(_ tally: LossTally, now: Instant) {
     lossBased.add(tally, target: target, maximum: configuration.maximum, roundTripTime: roundTripTime, now: now)
-    if isLossLimited { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
+    if lossBased.isLimited { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
   /// Lowers the estimate while feedback is missing.

@@ -141,7 +141,7 @@ struct TransportHistory: Sendable {
     }
   }
 
-  /// The work is bounded by `capacity`.
+  /// What was sent before `limit`, and after all that feedback has reported, in the order of sending. The work is bounded by `capacity`.
   func unansweredPackets(sentBefore limit: Instant) -> [LostPacket] {
     guard !entries.isEmpty, var number = expected else { return [] }
     var packets: [LostPacket] = []
