@@ -73,11 +73,13 @@ extension ControlService {
   }
 
   private func noted(_ light: LightDocument, by viewer: ViewerSession) -> LightDocument {
+    lastActions["light" + light.id] = light.state.rawValue
     note(.light, by: viewer, id: light.id, detail: light.state.rawValue)
     return light
   }
 
   private func noted(_ lullaby: LullabyDocument, by viewer: ViewerSession) -> LullabyDocument {
+    lastActions["lullaby"] = lullaby.state.rawValue
     note(.lullaby, by: viewer, id: lullaby.track, detail: lullaby.state.rawValue)
     return lullaby
   }

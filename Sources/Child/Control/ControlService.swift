@@ -41,6 +41,8 @@ final class ControlService: @unchecked Sendable {
   private var presence = ViewerEvents()
   /// What viewers do, and alarms of guests: apart, so that neither uses up the other's share.
   private var actions = ViewerEvents()
+  /// What viewers left each light (by `light` and its id) and the lullaby in.
+  var lastActions: [String: String] = [:]
   /// Told of each event of the child's own.
   var noted: (EventKind) -> Void = { _ in }
   private var nightlyTest: NightlyTest?
@@ -365,9 +367,22 @@ final class ControlService: @unchecked Sendable {
         note(.night, id: camera.id, detail: isNight ? "on" : "off")
       }
     }
+    let time = MonotonicClock.now
+    for (light, before) in zip(now.lights.map { $0.document(now: time) }, told.lights.map { $0.document(now: time) })
+    where light.state == .off && before.state != .off {
+      noteEnd(.light, id: light.id, detail: light.state.rawValue)
+    }
+    if now.lullaby.state == .stopped, told.lullaby.state != .stopped {
+      noteEnd(.lullaby, id: told.lullaby.track, detail: now.lullaby.state.rawValue)
+    }
     noteDevice(
       told.microphone.state, now.microphone.state, lost: .microphoneLost, back: .microphoneBack, now.microphone.name)
     noteDevice(told.speaker.state, now.speaker.state, lost: .speakerLost, back: .speakerBack, now.speaker.name)
+  }
+
+  /// A light or a lullaby has ended. Whoever ended it is in the event of the command; this is for what ended by itself.
+  private func noteEnd(_ kind: EventKind, id: String?, detail: String) {
+    if lastActions[kind.rawValue + (kind == .light ? id ?? "" : "")] != detail { note(kind, id: id, detail: detail) }
   }
 
   private func noteDevice(
