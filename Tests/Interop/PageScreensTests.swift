@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The phone page as a person uses it, in Chromium and Firefox with a real child. What is done is in
-/// peers/page_screens.py, page_edges.py, page_night.py, page_trouble.py and page_firefox.py.
+/// peers/page_screens.py, page_edges.py, page_night.py, page_evening.py, page_trouble.py and page_firefox.py.
 extension RealPeers {
   @Suite struct PageScreensTests {
     struct Seen: Decodable {
@@ -129,6 +129,19 @@ extension RealPeers {
     ])
     func atThreeInTheMorning(_ scenario: String, _ steps: [String]) throws {
       let seen = try Self.see(scenario, in: "page_night")
+      #expect(seen.error == nil)
+      #expect(seen.steps == steps)
+    }
+
+    /// How it is, at a glance, and what is done from the main screen.
+    @Test(arguments: [
+      ("recent", ["loud", "quiet", "known again", "the minute"]),
+      ("sound", ["muted for a while", "back by itself", "louder"]),
+      ("tiles", ["one tap", "picture free", "night mode", "zoom", "told once"]),
+      ("pages", ["four pages", "owner"]),
+    ])
+    func anEvening(_ scenario: String, _ steps: [String]) throws {
+      let seen = try Self.see(scenario, in: "page_evening")
       #expect(seen.error == nil)
       #expect(seen.steps == steps)
     }

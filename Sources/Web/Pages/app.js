@@ -1,24 +1,25 @@
 import { here } from "./core/away.js";
-import { parseLink } from "./core/pairing.js";
 import { dropPush, renewPush } from "./core/push.js";
 import { open, requestPersistence } from "./core/store.js";
 import { t } from "./texts/texts.js";
 import { system, systems } from "./screens/certificate.js";
 import { childrenScreen } from "./screens/children.js";
 import { h } from "./screens/dom.js";
+import { later } from "./screens/loader.js";
 import { notice } from "./screens/notices.js";
-import { againScreen, cancelledScreen, openingScreen, pairingScreen, refusedScreen, runPairing, wordsScreen } from "./screens/opening.js";
-import { followPush } from "./screens/push.js";
-import { settingsScreen } from "./screens/settings.js";
+import { followPush } from "./screens/pushed.js";
 import { watchScreen } from "./screens/watch.js";
 import { Watching } from "./screens/watching.js";
 
 /** Refusals after which trying again is of no use. */
 const finalRefusals = new Set(["not-paired", "expired", "token", "forged", "newer", "not-acceptable", "no-webrtc"]);
-const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false, steadySound: false };
+const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false, steadySound: false, boost: 1, knowsLock: false };
 
 /** Between two tries to install the service worker where its file does not come, ms. */
 const longestWait = 60_000;
+
+/** The rest of the page is fetched after the first picture, or after this time, so that it is there when the camera is not. */
+const laterMilliseconds = 10_000;
 
 /** Holds what the screens share, and shows one of them; the child that is watched goes on behind it. */
 class App {
@@ -31,29 +32,34 @@ class App {
   #screen = null;
   #watch = null;
   #forgotten = new Set();
+  /** Counts what was to be shown: a screen that comes late is not. */
+  #turn = 0;
 
   async start() {
     // A link's secret does not stay in the address bar or the history.
     const hash = location.hash;
     if (hash) history.replaceState(null, "", location.pathname);
     this.store = await open();
+    // Without a child to watch the first screen is one of those.
+    if (hash.startsWith("#pair=") || (await this.store.children()).length === 0) await later();
     this.#root.replaceChildren();
     [this.identity, this.settings] = await Promise.all([this.store.identity(), this.#readSettings()]);
     this.store.onchange = () => this.#storeChanged();
     addEventListener("popstate", () => this.#show(history.state?.screen ?? null));
-    addEventListener("hashchange", () => {
-      const link = parseLink(location.hash);
+    addEventListener("hashchange", async () => {
+      const link = (await later()).parseLink(location.hash);
       history.replaceState(null, "", location.pathname);
       if (link) this.pair(link);
     });
     addEventListener("pagehide", () => this.watching?.keepStill());
-    const link = hash.startsWith("#pair=") ? parseLink(hash) : null;
+    const link = hash.startsWith("#pair=") ? (await later()).parseLink(hash) : null;
     if (link) await this.pair(link);
     else if (hash.startsWith("#pair=")) this.#show("opening", { problem: t("pairing.wrong-link") });
     else await this.#showFirst();
     // The page works without; what they wait for or fail at is no reason to take the picture away.
     this.#register();
     followPush(this);
+    setTimeout(() => later().catch(() => {}), laterMilliseconds);
   }
 
   async #showFirst() {
@@ -111,6 +117,7 @@ class App {
   async pair(way, say) {
     const known = (await this.store.children()).find(({ origin, token }) => origin === way.origin && !token);
     if (!known) return this.#pair(way, say);
+    const { againScreen } = await later();
     this.#replace(againScreen({ child: known, watch: () => {
       this.watch(known, { isHidden: true });
       this.#enter();
@@ -118,6 +125,7 @@ class App {
   }
 
   async #pair(way, say) {
+    const { pairingScreen, runPairing, wordsScreen } = await later();
     if (!say) this.#replace(pairingScreen(), "pairing");
     const result = await runPairing(this, way);
     if (result.problem) {
@@ -143,6 +151,7 @@ class App {
   async #cancel(child, settle) {
     const isRemoved = await settle("cancel").then(() => true, () => this.#unpair(child));
     await this.forget(child, { isTold: true });
+    const { cancelledScreen } = await later();
     this.#replace(cancelledScreen(this, { child, isRemoved }), "cancelled");
   }
 
@@ -178,6 +187,7 @@ class App {
       this.#watch = watchScreen(this.watching, this);
       this.#root.prepend(this.#watch.element);
       this.watching.addEventListener("update", () => this.#followRefusal());
+      this.watching.video.addEventListener("loadeddata", () => later().catch(() => {}), { once: true });
       const { control, watcher } = this.watching;
       // Only the page's own child can push to it.
       if (child.origin === here && !child.token) watcher.addEventListener("hello", () => renewPush(control).catch(() => {}));
@@ -188,10 +198,11 @@ class App {
     this.watching.sound.play();
   }
 
-  #followRefusal() {
-    const { watcher } = this.watching ?? {};
-    if (watcher?.phase !== "refused" || !finalRefusals.has(watcher.refusal?.reason) || this.#screen?.dataset.refused) return;
-    this.#replace(refusedScreen(this, this.watching), "refused");
+  async #followRefusal() {
+    const isRefused = () => this.watching?.watcher.phase === "refused" && finalRefusals.has(this.watching.watcher.refusal?.reason) && !this.#screen?.dataset.refused;
+    if (!isRefused()) return;
+    const { refusedScreen } = await later();
+    if (isRefused()) this.#replace(refusedScreen(this, this.watching), "refused");
   }
 
   #leave() {
@@ -233,6 +244,9 @@ class App {
   async #show(screen, options) {
     for (const dialog of document.querySelectorAll("dialog.sheet[open]")) dialog.close();
     if (screen === null && !this.watching) return this.#showFirst();
+    const turn = (this.#turn += 1);
+    const { openingScreen, settingsScreen } = screen === "settings" || screen === "opening" ? await later() : {};
+    if (turn !== this.#turn) return;
     if (screen === "children") this.#replace(childrenScreen(this, await this.store.children()), screen);
     else if (screen === "settings") this.#replace(settingsScreen(this, this.watching), screen);
     else if (screen === "opening") this.#replace(openingScreen(this, options), screen);

@@ -494,13 +494,11 @@ class Edges(page_screens.Household):
         phone.tap("[data-screen=words] .main")
         phone.picture_changes()
         processes.end_process(window)
-        phone.tap(".status")
-        shown = "[...document.querySelectorAll('[data-sheet=details] [data-do]')].filter((b) => b.checkVisibility()).map((b) => b.dataset.do).join()"
-        phone.wait("the details", "!!document.querySelector('[data-sheet=details]')")
-        if shows := phone.evaluate(shown):
+        shown = "[...document.querySelectorAll('.tiles [data-action]')].filter((b) => b.checkVisibility()).map((b) => b.dataset.action).join()"
+        if "proofs" in (shows := phone.evaluate(shown)):
             raise browsers.BrowserError(f"before the camera has greeted it shows {shows}")
         phone.evaluate("greet(), 0")
-        phone.wait("what the camera can do", f"{shown} === 'proofs,night,recordings'")
+        phone.wait("what the camera can do", f"{shown} === 'shot,camera,night,proofs,recordings'")
         self.expect_no_errors(phone)
         self.seen("shown once it is known")
         phone.close()
@@ -509,8 +507,7 @@ class Edges(page_screens.Household):
         """What the speaker plays is carried to the microphone, by who started this."""
         phone = self.prepared()
         self.join(phone)
-        phone.tap(".status")
-        phone.tap("[data-do=proofs]")
+        phone.tap("[data-action=proofs]")
         phone.wait("the test", "!!document.querySelector('[data-sheet=proofs] [data-do=test]')")
         phone.tap("[data-do=test]")
         phone.wait("that it runs", "document.querySelector('[data-proof=hearing]').textContent.startsWith('Listening')")

@@ -215,8 +215,9 @@ class Night(Edges):
         time.sleep(2.5)
         self.expect(phone, "nothing lies over the question", "!document.querySelector('.notice')")
         phone.resize(320, 568)
+        phone.tap("[data-screen=words] summary")
         for choice in (".main", ".danger"):
-            self.expect(phone, "no picture lies over the answers", f"(e => {{ const b = e.getBoundingClientRect(); return document.elementFromPoint(b.right - 20, b.y + b.height / 2) === e; }})(document.querySelector('[data-screen=words] {choice}'))")
+            self.expect(phone, "no picture lies over the answers", f"(e => {{ const b = e.getBoundingClientRect(); return document.elementFromPoint(b.right - 20, b.y + b.height / 2) === e; }})((e => (e.scrollIntoView({{ block: 'center' }}), e))(document.querySelector('[data-screen=words] {choice}')))")
         phone.resize(360, 740)
         phone.tap("[data-screen=words] .main")
         phone.wait("what was to be said", "document.body.innerText.includes('The screen will turn off') && document.body.innerText.includes('Stop the browser warning')")

@@ -95,6 +95,7 @@ class Trouble(Edges):
         phone = self.prepared()
         self.words(phone)
         self.expect_pairs(1)
+        phone.tap("[data-screen=words] summary")
         phone.tap("[data-screen=words] .danger")
         self.says(phone, "that it was removed", "The camera has removed this phone.")
         self.expect_pairs(0)
@@ -104,6 +105,7 @@ class Trouble(Edges):
         self.words(phone)
         os.kill(self.options.pid, signal.SIGSTOP)
         try:
+            phone.tap("[data-screen=words] summary")
             phone.tap("[data-screen=words] .danger")
             self.says(phone, "that it could not be told", "The camera could not be reached. It may still")
             self.says(phone, "the command", "cradle-child unpair")

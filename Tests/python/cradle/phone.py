@@ -68,6 +68,11 @@ class Phone(Chromium):
         """The middle of an element, in sight and not below the small picture in the corner."""
         quoted = json.dumps(selector)
         self.wait(selector, f"!!document.querySelector({quoted})")
+        # On another page of the settings, or faded from the picture: a person goes there, or touches the picture, first.
+        self.evaluate(
+            f"(e => {{ const page = e.closest('[data-page]'); if (page?.hidden) document.querySelector(`[data-tab=${{page.dataset.page}}]`).click();"
+            f" document.querySelector('.calm')?.dispatchEvent(new PointerEvent('pointermove', {{ bubbles: true }})); return 0; }})(document.querySelector({quoted}))"
+        )
         spot: Any = None
         # What comes from the child moves what stands below it; a finger aims at what stands still.
         for _ in range(20):

@@ -1,8 +1,12 @@
+import { Boost } from "./boost.js";
+
 /** Sound that has not come for this long is missed, ms. */
 const missing = 3000;
 /** Of the last three seconds, the share that the browser may fill in where packets were lost. */
 const mostMadeUp = 0.3;
 const madeUpWindow = 3000;
+/** Muted without a time, ms: nobody who falls asleep meanwhile stays deaf. */
+const usualMute = 20 * 60_000;
 
 /** Whether the browser filled in too much of the sound lately. Until some arrives that is another fault, and does not count. */
 export class FilledIn {
@@ -50,6 +54,8 @@ export class Sound extends EventTarget {
   #filledIn = new FilledIn();
   #track = null;
   #hasPlayed = false;
+  #mutedUntil = null;
+  #boost = new Boost(() => this.#attach());
 
   /** @param {Watcher} watcher */
   constructor(watcher) {
@@ -78,6 +84,7 @@ export class Sound extends EventTarget {
    * @returns {Promise<boolean>} whether it plays now
    */
   async play() {
+    this.#boost.unlock();
     try {
       await this.#element.play();
     } catch {
@@ -92,8 +99,27 @@ export class Sound extends EventTarget {
   }
 
   set muted(value) {
-    this.#element.muted = Boolean(value);
+    this.muteUntil(value ? Date.now() + usualMute : null);
+  }
+
+  /** When the sound comes back by itself, ms since 1970; null: it is not muted. */
+  get mutedUntil() {
+    return this.#mutedUntil;
+  }
+
+  muteUntil(time) {
+    this.#mutedUntil = time;
+    this.#element.muted = time !== null;
     this.#update();
+  }
+
+  /** How many times louder than it came. */
+  set boost(factor) {
+    this.#boost.factor = factor;
+  }
+
+  get boost() {
+    return this.#boost.factor;
   }
 
   /** 0 to 1. iPhones leave it to their buttons. */
@@ -116,6 +142,7 @@ export class Sound extends EventTarget {
     this.#listening.abort();
     this.#element.pause();
     this.#element.srcObject = null;
+    this.#boost.close();
     const session = navigator.mediaSession;
     for (const action of session ? ["play", "pause"] : []) session.setActionHandler(action, null);
   }
@@ -153,10 +180,19 @@ export class Sound extends EventTarget {
     const [track] = this.#watcher.sound.getAudioTracks();
     if (track && track !== this.#track) {
       this.#track = track;
-      this.#element.srcObject = new MediaStream([track]);
+      this.#element.srcObject = this.#boost.stream(track) ?? new MediaStream([track]);
     }
     if (this.#element.paused && track) this.play();
     else this.#update();
+  }
+
+  #attach() {
+    if (!this.#track) return;
+    const boosted = this.#boost.stream(this.#track);
+    const isBoosted = this.#element.srcObject?.getAudioTracks()[0] !== this.#track;
+    if (boosted ? this.#element.srcObject === boosted : !isBoosted) return;
+    this.#element.srcObject = boosted ?? new MediaStream([this.#track]);
+    this.play();
   }
 
   #announce() {
@@ -176,6 +212,7 @@ export class Sound extends EventTarget {
   }
 
   #update() {
+    if (this.#mutedUntil !== null && Date.now() >= this.#mutedUntil) return this.muteUntil(null);
     const { verdict } = this;
     const now = { ...verdict, muted: this.muted, volume: this.volume };
     const before = this.#last;

@@ -1,11 +1,18 @@
 import { isFresh } from "../core/arrivals.js";
-import { t } from "../texts/texts.js";
-import { h, setAttribute, setText } from "./dom.js";
+import { clock, duration, percent, t } from "../texts/texts.js";
+import { system } from "./certificate.js";
+import { h, setAttribute, setText, slider, times } from "./dom.js";
 import { icon } from "./icons.js";
 import { announce } from "./notices.js";
+import { openSheet } from "./sheet.js";
 
 /** Lowest level that the meter shows, dB below full scale. */
 const floorDb = 70;
+
+/** A finger that stays for so long asks for more, ms. */
+const longPress = 600;
+const muteMinutes = [20, 60];
+const boosts = [1, 2, 4];
 
 /**
  * "Hearing", or "NOT hearing" with the reason, by `Sound.verdict` alone; a tap mends what a tap can. With a level meter for
@@ -21,10 +28,22 @@ export function hearingBadge(watching) {
   let shown = -1;
   const icons = { true: icon("sound"), false: icon("mute") };
   const element = h("button", { class: "hearing", onclick: tap }, icons.false, h("span", {}, title, why), meter);
+  const share = h("small");
+  const more = h("button", { class: "volume", "data-do": "volume", "aria-label": t("volume.phone"), onclick: () => openVolume(watching) }, icon("sound"), share);
   let said = null;
+  let pressedAt = 0;
+  let wasLong = false;
+  element.addEventListener("pointerdown", () => (pressedAt = performance.now()));
+  // Once the finger is off it: nothing of the sheet lies under it.
+  element.addEventListener("pointerup", () => {
+    wasLong = performance.now() - pressedAt > longPress;
+    if (wasLong) setTimeout(openVolume, 50, watching);
+  });
+  element.addEventListener("contextmenu", (event) => event.preventDefault());
 
   function tap() {
-    toggleSound(watching);
+    if (!wasLong) toggleSound(watching);
+    wasLong = false;
   }
 
   function update() {
@@ -33,7 +52,9 @@ export function hearingBadge(watching) {
     element.classList.toggle("not", !isHearing);
     if (element.firstChild !== icons[isHearing]) element.firstChild.replaceWith(icons[isHearing]);
     setText(title, isHearing ? t("hearing.yes") : t("hearing.no"));
-    setText(why, isHearing ? t("hearing.mute") : t(`hearing.${reason === "stopped" ? "tap" : reason ?? "reconnecting"}`));
+    const left = sound.mutedUntil === null ? 0 : (sound.mutedUntil - Date.now()) / 1000;
+    setText(why, isHearing ? t("hearing.mute") : t(`hearing.${reason === "stopped" ? "tap" : reason ?? "reconnecting"}`, { time: clock(left) }));
+    setText(share, system() === "iphone" && sound.boost === 1 ? "" : percent(Math.round(100 * sound.volume * sound.boost)));
     setAttribute(element, "aria-pressed", null);
     if (said !== isHearing) announce(said === null && isHearing ? "" : `${title.textContent}. ${isHearing ? "" : why.textContent}`);
     said = isHearing;
@@ -49,7 +70,44 @@ export function hearingBadge(watching) {
   watching.addEventListener("update", update);
   watching.addEventListener("level", level);
   update();
-  return element;
+  return h("div", { class: "sound" }, element, more);
+}
+
+/** This phone's volume, how much louder a weak microphone is made, and for how long it is to be quiet. */
+export function openVolume(watching) {
+  const ending = new AbortController();
+  const { sound, monitor } = watching;
+  const volume = slider({ label: t("volume.phone"), min: 0, max: 100, text: percent, oninput: (value) => {
+    sound.volume = value / 100;
+    watching.update();
+  } });
+  // iPhones leave it to their buttons.
+  volume.element.hidden = system() === "iphone";
+  const boost = times(t("volume.boost"), boosts, (value) => percent(100 * value), (value) => {
+    monitor.unlock();
+    watching.app.set("boost", value);
+    watching.update();
+  });
+  const mute = (until) => {
+    sound.muteUntil(until);
+    sheet.close();
+    watching.update();
+  };
+  const morning = new Date();
+  if (morning.getHours() >= 7) morning.setDate(morning.getDate() + 1);
+  morning.setHours(7, 0, 0, 0);
+  const choices = h("div", { class: "choices" }, muteMinutes.map((minutes) => h("button", { "data-mute": minutes, onclick: () => mute(Date.now() + minutes * 60_000) }, duration(minutes * 60))),
+    h("button", { "data-mute": "morning", onclick: () => mute(morning.getTime()) }, t("volume.morning")));
+  const unmute = h("button", { onclick: () => mute(null) }, t("alarm.unmute"));
+  const sheet = openSheet(t("volume"), [volume.element, boost.element, h("p", { class: "dim" }, t("volume.help")), h("fieldset", {}, h("legend", {}, t("volume.mute")), choices),
+    h("p", { class: "dim" }, t("volume.alarms")), unmute], { name: "volume", onclose: () => ending.abort() });
+  const update = () => {
+    volume.set(Math.round(sound.volume * 100));
+    boost.mark(sound.boost);
+    unmute.hidden = sound.mutedUntil === null;
+  };
+  watching.addEventListener("update", update, { signal: ending.signal });
+  update();
 }
 
 /** 0 to 1 of a meter for a level in dB relative to full scale. */

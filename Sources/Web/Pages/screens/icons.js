@@ -22,6 +22,10 @@ const shapes = {
   pause: "M8 5v14M16 5v14",
   stop: "M6 6h12v12H6z",
   next: "M6 5l9 7-9 7zM18 5v14",
+  bars: "M5 20v-7M10 20V6M15 20v-9M20 20v-5",
+  moon: "M20 14a8 8 0 1 1-9-11 6 6 0 0 0 9 11z",
+  ear: "M7 10a5 5 0 0 1 10 0c0 3-3 4-3 7a3 3 0 0 1-5 2M10 10a2 2 0 0 1 4 0",
+  film: "M4 5h16v14H4zM10 9l5 3-5 3z",
   add: "M12 5v14M5 12h14",
 };
 

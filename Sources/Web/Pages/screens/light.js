@@ -17,6 +17,9 @@ export function lightObstacle(watching) {
   return lights.every((light) => light.state === "missing") ? t("why.missing.light") : null;
 }
 
+/** A light of `state`. */
+export const isLit = ({ state }) => state === "on" || state === "flashing";
+
 /** For the next time that it is switched on; 0: it stays on. */
 const chosenMinutes = (watching, { id } = {}) => watching.chosen.lights.get(id) ?? 0;
 const lasting = (minutes) => (minutes ? { seconds: minutes * 60 } : {});
@@ -77,7 +80,7 @@ function lightRow(watching, { id }, isNamed) {
     element,
     update(now) {
       light = now;
-      const isOn = light.state === "on" || light.state === "flashing";
+      const isOn = isLit(light);
       const obstacle = watching.obstacle(order) ?? (light.state === "missing" ? t("why.missing.light") : null);
       setText(label, isOn ? t("light.off") : t("light.on"));
       toggle.classList.toggle("on", isOn);

@@ -1,3 +1,4 @@
+import { heardMinutes } from "../core/recent.js";
 import { duration, has, moment, percent, t } from "../texts/texts.js";
 import { drawn, h } from "./dom.js";
 import { openSheet } from "./sheet.js";
@@ -22,7 +23,7 @@ export async function openNight(watching, button) {
   for (const { device, id, from } of report.losses ?? []) rows.push([t("device.missing"), `${t(`night.${device}`)}${id ? ` ${id}` : ""}, ${moment(from * 1000)}`]);
   const proof = report.proofs?.at(-1);
   rows.push([t("night.proof"), proof ? moment(proof.time * 1000) : t("night.unproved")]);
-  openSheet(t("night"), [h("p", { class: "dim" }, `${moment(report.from * 1000)} – ${moment(report.to * 1000)}`), drawNight(report),
+  openSheet(t(report.to * 1000 > Date.now() ? "night.now" : "night"), [h("p", { class: "dim" }, `${moment(report.from * 1000)} – ${moment(report.to * 1000)}`), drawNight(report),
     h("dl", {}, rows.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]))].filter(Boolean), { name: "night" });
 }
 
@@ -36,14 +37,7 @@ function drawNight({ from, to, timeline, monitoredMinutes, minutes }) {
   if (!timeline?.levels?.length) return null;
   const whole = Math.max(1, Math.round((to - from) / 60));
   const states = timeline.levels.slice(0, whole).map((level) => level < -1 ? "off" : "unheard");
-  for (const { runs } of timeline.listeners) {
-    let start = 0;
-    runs.forEach((length, index) => {
-      const end = Math.min(states.length, start + Math.max(0, length));
-      for (let minute = start; index % 2 && minute < end; minute += 1) if (timeline.levels[minute] >= 0) states[minute] = "heard";
-      start = end;
-    });
-  }
+  heardMinutes(timeline).forEach((isHeard, minute) => { if (isHeard && minute < whole) states[minute] = "heard"; });
   return drawn("svg", { viewBox: `0 0 ${whole} 40`, class: "night", role: "img", preserveAspectRatio: "none", "aria-label": t("night.bar", { heard: monitoredMinutes, minutes }) },
     ...["off", "unheard", "heard"].map((name) => drawn("path", { class: name, d: states.map((state, minute) => state === name ? `M${minute} 0h1v40h-1z` : "").join("") })));
 }

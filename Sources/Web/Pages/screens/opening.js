@@ -70,18 +70,19 @@ export async function runPairing(app, way) {
 export const pairingScreen = () => h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("pairing.now")), h("p", { role: "status" }, t("talk.starting")));
 
 /**
- * The four words that both screens show.
+ * Paired: to the picture. The four words that both screens show are there for who wants to check.
  * @param {{child: Child, words: string[]}} paired
  * @param {{match: () => void, differ: () => Promise<void>, note: string|false}} options `note`: what else there is to know
  */
 export const wordsScreen = ({ child, words }, { match, differ, note }) => h("section", { class: "screen" },
-  h("h1", { tabindex: "-1" }, t("words.title", { name: child.name })), h("p", {}, t("words.help")),
-  h("ol", { class: "words" }, words.map((word) => h("li", { lang: "en" }, word))), note && h("p", { class: "problem" }, note),
-  h("div", { class: "stack" }, h("button", { class: "main", onclick: match }, t("words.match")), h("button", { class: "danger", onclick: async ({ currentTarget }) => {
-    if (currentTarget.getAttribute("aria-busy")) return;
-    currentTarget.setAttribute("aria-busy", "true");
-    await differ();
-  } }, t("words.differ"))));
+  h("h1", { tabindex: "-1" }, "✓ ", t("words.title", { name: child.name })), note && h("p", { class: "problem" }, note),
+  h("div", { class: "stack" }, h("button", { class: "main", onclick: match }, t("watch"))),
+  h("details", {}, h("summary", {}, t("words.check")), h("p", {}, t("words.help")),
+    h("ol", { class: "words" }, words.map((word) => h("li", { lang: "en" }, word))), h("button", { class: "danger", onclick: async ({ currentTarget }) => {
+      if (currentTarget.getAttribute("aria-busy")) return;
+      currentTarget.setAttribute("aria-busy", "true");
+      await differ();
+    } }, t("words.differ"))));
 
 /**
  * After "They differ": whether the child has removed this phone, and what that may mean.

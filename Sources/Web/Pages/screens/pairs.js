@@ -8,6 +8,9 @@ import { confirmed, openSheet } from "./sheet.js";
 const quiet = 4;
 const hours = [8, 24, 7 * 24, 30 * 24];
 
+/** Owners manage, guests come for a time, parents may the rest. */
+const roleOf = ({ permissions, expiresAt }) => (permissions.includes("admin") ? "owner" : expiresAt ? "guest" : "parent");
+
 /** Why this phone may not see who is paired, as a sentence; null if it may. */
 export const pairsObstacle = (watching) => watching.obstacle({ permissions: ["admin"] });
 
@@ -22,23 +25,31 @@ export function pairedPeople(watching, card) {
   const list = h("ul", { class: "list" });
   const own = watching.app.identity.id;
   async function load() {
-    const { pairs = [] } = await watching.order(list, "pairs.list") ?? {};
+    const reply = await watching.control.request("pairs.list").catch(() => null);
+    // The connection may just have been another: an empty list would be a lie.
+    if (!reply) return void setTimeout(() => list.isConnected && load(), 2000);
+    const { pairs = [] } = reply;
     list.replaceChildren(...pairs.map((told) => ({ ...told, name: cleanName(told.name, "?") })).map((pair) => h("li", {},
-      h("div", {}, pair.name + (pair.id === own ? ` (${t("you")})` : ""), " ", h("small", {}, [pair.permissions.map((name) => t(`may.${name}`)).join(", "),
-        pair.expiresAt && t("until", { when: moment(pair.expiresAt * 1000) }), pair.lastSeenAt && t("children.seen", { when: moment(pair.lastSeenAt * 1000) })].filter(Boolean).join(" · "))),
+      h("div", {}, h("b", {}, pair.name), pair.id === own && ` (${t("you")})`, " ", h("small", {}, [t(`pairs.${roleOf(pair)}`), pair.expiresAt && t("until", { when: moment(pair.expiresAt * 1000) }),
+        pair.lastSeenAt && t("children.seen", { when: moment(pair.lastSeenAt * 1000) })].filter(Boolean).join(" · ")),
+      h("details", {}, h("summary", {}, t("pairs.may")), h("small", {}, pair.permissions.map((name) => t(`may.${name}`)).join(", ")),
+        roleOf(pair) === "parent" && h("button", { onclick: (event) => widen(pair, event.currentTarget) }, t("pairs.raise")))),
       pair.id !== own && h("button", { class: "danger", onclick: (event) => revoke(pair, event.currentTarget) }, t("revoke"), h("span", { class: "unseen" }, ` ${pair.name}`)))));
   }
   async function revoke(pair, button) {
     if (!await confirmed(t("revoke"), t("revoke.sure", { name: pair.name }), t("revoke"))) return;
     if (await watching.order(button, "pair.remove", { id: pair.id })) load();
   }
-  const open = h("button", { onclick: async (event) => {
-    const reply = await watching.order(event.currentTarget, "pairing.open", {});
-    if (reply?.pairing) showLink(t("pairs.add"), t("pairs.add.help"), reply.pairing, () => {
+  async function show(button, title, help, parameters) {
+    const reply = await watching.order(button, "pairing.open", parameters);
+    if (reply?.pairing) showLink(title, help, reply.pairing, () => {
       watching.control.request("pairing.close").catch(() => {});
       load();
     });
-  } }, t("pairs.add"));
+  }
+  // A device that pairs again gets what the link adds.
+  const widen = (pair, button) => show(button, t("pairs.raise"), t("pairs.raise.help", { name: pair.name }), { admin: true });
+  const open = h("button", { onclick: (event) => show(event.currentTarget, t("pairs.add"), t("pairs.add.help"), {}) }, t("pairs.add"));
   load();
   return card(t("pairs"), list, open, h("button", { "data-do": "invite", onclick: () => invite(watching) }, t("invite")));
 }

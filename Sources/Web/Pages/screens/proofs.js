@@ -1,10 +1,6 @@
 import { moment, t } from "../texts/texts.js";
 import { h, setText } from "./dom.js";
-import { notice } from "./notices.js";
 import { confirmed, openSheet } from "./sheet.js";
-
-/** Whether this child can be tested at all. */
-export const hasProofs = ({ control }) => control.capabilities.has("hearing.test");
 
 /** "Would I hear my child now?", answered by a test; and whether everybody's alarm rings. */
 export function openProofs(watching) {
@@ -59,16 +55,4 @@ function drillLines(drill) {
   const people = (drill.parents ?? []).map((parent) => `${parent.name}: ${["link", "camera", "microphone"].filter((stage) => parent[stage])
     .map((stage) => `${t(`proofs.stage.${stage}`)} ${t(`proofs.${parent[stage]}`)}`).join(", ") || "…"}`);
   return [t(`proofs.state.${drill.state}`, when(drill)), ...people];
-}
-
-/** Says to who watches that a drill begins, or how it ended. */
-export function tellDrills(watching, signal) {
-  let known;
-  watching.addEventListener("update", () => {
-    const { drill } = watching.state;
-    const now = drill && `${drill.number} ${drill.state}`;
-    const isNew = known !== undefined && now && now !== known;
-    if (watching.control.hello) known = now ?? "";
-    if (isNew) notice(drill.state === "running" ? t("proofs.begins") : `${t("proofs.drill")}: ${t(`proofs.state.${drill.state}`, when(drill))}`);
-  }, { signal });
 }

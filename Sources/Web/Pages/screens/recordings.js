@@ -7,10 +7,6 @@ import { openSheet } from "./sheet.js";
 /** More is neither kept in a phone's memory nor watched at once; `cradle-parent recordings fetch` gets it. */
 const largest = 512 << 20;
 
-/** Whether this phone may see what the child records; administrators may. */
-export const seesRecordings = ({ control }) => control.capabilities.has("recordings.list")
-  && ["recordings", "admin"].some((name) => control.permissions.has(name));
-
 /** What the child has recorded, the newest first. A part is fetched whole and then played. */
 export async function openRecordings(watching, button) {
   const { recordings } = await watching.order(button, "recordings.list") ?? {};

@@ -61,6 +61,8 @@ export class Stage {
     const { watcher, pictureAt, isLive, isCameraMissing } = watching;
     const audioOnly = watcher.audioOnly;
     watching.video.hidden = audioOnly || isCameraMissing || !pictureAt;
+    const { videoWidth, videoHeight } = watching.video;
+    if (videoWidth) this.element.parentElement?.style.setProperty("--tall", Math.min(1, videoHeight / videoWidth));
     this.listen.hidden = watching.sound.verdict.reason !== "tap";
     if (this.still) this.still.hidden = audioOnly || isCameraMissing || Boolean(pictureAt);
     const isOld = !audioOnly && !isLive && !isCameraMissing && Boolean(pictureAt || this.still);

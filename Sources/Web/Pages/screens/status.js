@@ -1,7 +1,11 @@
 import { clock, duration, moment, percent, t, tenths } from "../texts/texts.js";
 import { h, setText } from "./dom.js";
 import { icon } from "./icons.js";
+import { isLit } from "./light.js";
 import { announce } from "./notices.js";
+
+/** Who else listens, by name; of more, how many. */
+const mostNames = 3;
 
 /**
  * The line below the picture: live or how old, delay, light, lullaby, who else watches. Opens the details.
@@ -33,10 +37,10 @@ export function statusLine(watching, open) {
     const { statistics } = watcher;
     delay.hidden = !isLive || !statistics?.latencyMs;
     if (!delay.hidden) setText(delay, t("status.delay", { time: tenths(Math.max(0.1, statistics.latencyMs / 1000)) }));
-    show("light", lightText(watching, (child.lights ?? []).find((light) => ["on", "flashing"].includes(light.state))));
+    show("light", lightText(watching, (child.lights ?? []).find(isLit)));
     show("music", lullabyText(watching, child.lullaby));
     const others = (child.viewers ?? []).filter((viewer) => viewer.id !== watching.control.hello?.viewer);
-    show("people", others.length ? String(others.length) : "", t("status.others", { n: others.length }));
+    show("people", others.slice(0, mostNames).map(({ name }) => name).join(", ") + (others.length > mostNames ? ` +${others.length - mostNames}` : ""), t("status.others", { n: others.length }));
     relayed.hidden = !statistics?.relayed;
     const { expiresAt } = watching.child;
     setText(guest, expiresAt ? `${t("guest")} ${t("until", { when: moment(expiresAt) })}` : "");
@@ -65,13 +69,13 @@ export function liveText(watching) {
   return age >= 3 ? `${text} · ${duration(age)}` : text;
 }
 
-const lightText = (watching, light) => {
+export const lightText = (watching, light) => {
   if (!light) return "";
   const left = watching.remaining(light);
   return (light.dimmable ? percent(light.brightness) : t("on")) + (left === null ? "" : ` · ${clock(left)}`);
 };
 
-function lullabyText(watching, lullaby) {
+export function lullabyText(watching, lullaby) {
   if (!lullaby || lullaby.state === "stopped") return "";
   const left = watching.remaining(lullaby);
   const name = t(`lullaby.${lullaby.state}`);

@@ -173,7 +173,10 @@ export class Talk {
     setText(this.label, text);
     this.button.classList.toggle("on", isTalking);
     setAttribute(this.button, "aria-busy", this.#busy && "true");
-    for (const button of [this.button, this.latch]) setAttribute(button, "aria-disabled", obstacle && "true");
+    for (const button of [this.button, this.latch]) {
+      setAttribute(button, "aria-disabled", obstacle && "true");
+      button.hidden = !this.watching.can("talk");
+    }
     setAttribute(this.latch, "aria-pressed", String(this.#latched && isTalking));
     setText(this.latchLabel, t(this.#latched ? "talk.end" : "talk.latch"));
   }

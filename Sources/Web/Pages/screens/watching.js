@@ -7,7 +7,7 @@ import { Watcher } from "../core/watcher.js";
 import { t } from "../texts/texts.js";
 import { notice } from "./notices.js";
 import { problemText } from "./problems.js";
-import { tellDrills } from "./proofs.js";
+import { tellDrills } from "./drills.js";
 import { h } from "./dom.js";
 
 /** What a child lacks that does not support an order; the others need a speaker. */
@@ -41,6 +41,7 @@ export class Watching extends EventTarget {
     this.watcher = new Watcher(child, { identity: app.identity, store: app.store });
     this.watcher.steadySound = app.settings.steadySound;
     this.sound = new Sound(this.watcher);
+    this.sound.boost = app.settings.boost;
     this.monitor = new Monitor(this.watcher, { video: this.video, sound: this.sound, limits: app.alarmLimits() });
     this.ear = new Ear(this.watcher, () => this.monitor.context);
     this.video.srcObject = this.watcher.picture;
@@ -72,6 +73,7 @@ export class Watching extends EventTarget {
   followSettings() {
     this.monitor.limits = this.app.alarmLimits();
     this.watcher.steadySound = this.app.settings.steadySound;
+    if (this.sound.boost !== this.app.settings.boost) this.sound.boost = this.app.settings.boost;
   }
 
   /** Ends watching; the child is told. */
@@ -145,6 +147,15 @@ export class Watching extends EventTarget {
     return this.control.permissions ?? new Set();
   }
 
+  /** Whether this phone has a right, as the child said last; before it ever did, perhaps. */
+  can = (permission) => {
+    const known = this.control.hello ? this.permissions : this.child.permissions?.length ? new Set(this.child.permissions) : null;
+    return known === null || known.has(permission);
+  };
+
+  /** Whether the child knows a command; before it has greeted, perhaps not. */
+  knows = (command) => this.control.capabilities.has(command);
+
   /**
    * Seconds left of a timer: the child's number, counted down since it was said.
    * @param {object|undefined} part a light or the lullaby of `state`
@@ -161,13 +172,13 @@ export class Watching extends EventTarget {
    * Why an order cannot be given now, as a sentence; null if it can.
    * @param {{permissions?: string[], command?: string}} order
    */
-  obstacle({ permissions = [], command }) {
+  obstacle = ({ permissions = [], command }) => {
     if (this.watcher.phase !== "live" || !this.control.hello) return t("why.offline");
     const missing = permissions.find((name) => !this.permissions.has(name));
     if (missing) return t(`why.${missing}`);
     if (command && !this.control.capabilities.has(command)) return t(`why.no.${lacking[command.split(".")[0]] ?? "lullaby"}`);
     return null;
-  }
+  };
 
   /**
    * Gives an order; the button shows that it is under way. What is wrong becomes a notice.

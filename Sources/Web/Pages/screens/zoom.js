@@ -13,6 +13,8 @@ export class Zoom {
   #fingers = new Map();
   #tap = null;
   #last = null;
+  /** (scale) with each change. */
+  onchange = () => {};
 
   /**
    * @param {HTMLElement} frame takes the fingers
@@ -76,6 +78,7 @@ export class Zoom {
     const limit = (value, size) => Math.min(1, Math.max(-1, value / ((this.#scale - 1) * size / 2 || 1))) * (this.#scale - 1) * size / 2;
     this.#x = limit(this.#x, width);
     this.#y = limit(this.#y, height);
+    this.onchange(this.#scale);
     this.picture.style.transform = this.isZoomed ? `translate(${this.#x}px, ${this.#y}px) scale(${this.#scale})` : "";
   }
 

@@ -1,7 +1,7 @@
 export default {
   own: { "name": "Deutsch", "loading": ["Das Laden wurde unterbrochen. Neuer Versuch …", "Die Seite startet nicht. Wenn das so bleibt, aktualisiere den Browser, oder nimm einen anderen.", "Ein Teil dieser Seite wurde nicht geladen. Neuer Versuch …", "Neu laden"] },
   actions: "Bedienen", again: "Nochmal versuchen", cancel: "Abbrechen", close: "Schließen", copied: "Kopiert.", done: "Fertig", guest: "Gast",
-  more: "Weiteres", off: "Aus", on: "an", save: "Speichern", settings: "Einstellungen", watch: "Zusehen", you: "dieses Handy", until: "bis {when}",
+  more: "Weiteres", off: "Aus", on: "an", save: "Speichern", watch: "Zusehen", you: "dieses Handy", until: "bis {when}",
   camera: "Kamera", details: "Status", diagnosis: "Diagnose", viewers: "Sehen gerade zu", qr: "QR-Code des Links", keys: "Tastenkürzel",
   mute: "Ton an oder aus", zoom: "Vergrößern", pan: "Ausschnitt verschieben", pair: "Koppeln", small: "Kleines Fenster", copy: "Kopieren",
   share: "Teilen",
@@ -71,7 +71,7 @@ export default {
   },
   full: { _: "Vollbild", refused: "Vollbild gibt es in diesem Browser hier nicht." },
   hearing: {
-    yes: "Ton an", no: "KEIN Ton", mute: "Tippen zum Stummschalten", tap: "Tippen zum Hören", muted: "Stumm. Tippen zum Hören",
+    yes: "Ton an", no: "KEIN Ton", mute: "Tippen zum Stummschalten", tap: "Tippen zum Hören", muted: "Stumm für {time}. Tippen zum Hören",
     silent: "Lautstärke ist null. Tippen zum Hören", "no-sound-arrives": "Es kommt kein Ton an",
     "made-up": "Verbindung zu schlecht: Lücken werden aufgefüllt", microphone: "Das Mikrofon fehlt", reconnecting: "Verbinde neu …",
   },
@@ -109,6 +109,7 @@ export default {
     unanswered: "Keine Antwort: {names}", lent: "Nur Geräte mit dauerhaftem Zugang können einen Probealarm beginnen.",
     soon: "Vor wenigen Minuten gab es schon einen Probealarm. Bitte in zehn Minuten noch einmal, oder den Besitzer fragen.",
     checked: "Vor wenigen Minuten wurde schon geprüft, ob man das Kind hört. Bitte in zehn Minuten noch einmal, oder die Eltern fragen.",
+    short: "Tontest",
   },
   push: {
     waiting: { question: "Erlaube Mitteilungen in der Frage des Browsers.", service: "Warte auf den Push-Dienst des Browsers …" },
@@ -126,6 +127,7 @@ export default {
   recordings: {
     _: "Aufnahmen", none: "Nichts ist aufgenommen.", help: "Tippe auf einen Clip, um ihn abzuspielen.", now: "Die Kamera nimmt auf.", start: "Jetzt aufnehmen",
     stop: "Aufnahme beenden", loading: "Lädt: {part}", large: "Dieser Clip ist zu groß für ein Handy; nimm cradle-parent recordings fetch.",
+    short: "Clips",
   },
   night: {
     _: "Letzte Nacht", bar: "{heard} von {minutes} Minuten hat jemand zugehört", heard: "Abgedeckt", none: "hat nicht begonnen", gap: "Längste Lücke",
@@ -134,6 +136,7 @@ export default {
       "child-off": "das Babyphone war aus", clock: "die Uhr wurde gestellt", microphone: "das Mikrofon fiel aus", link: "eine Verbindung riss ab",
       left: "jemand hörte auf zuzuhören", ended: "ein Zugang wurde beendet", nobody: "niemand hörte zu",
     },
+    now: "Heute Nacht",
   },
   open: {
     title: "Dein Kind auf diesem Handy", how: "An der Kamera diesen Befehl starten und den QR-Code scannen oder unten den Code eintippen:",
@@ -158,9 +161,14 @@ export default {
   pairs: {
     _: "Wer gekoppelt ist", add: "Weiteres Gerät koppeln", "add.help": "Mit dem anderen Handy scannen oder dort den Code eintippen.",
     open: "Noch {time} offen",
+    owner: "Eigentümer", parent: "Eltern", guest: "Gast", may: "Rechte", raise: "Zum Eigentümer machen", "raise.help": "Mit {name} scannen oder dort den Link öffnen. Das Gerät behält seine Rechte und darf dann auch verwalten.",
   },
   phase: { connecting: "Verbinde", live: "Nicht live", reconnecting: "Verbinde neu", stopped: "Beendet", refused: "Abgelehnt" },
   phone: { _: "Dieses Handy", name: "Name" },
+  recent: {
+    _: "Die letzten Stunden", now: "Gerade laut", quiet: "Ruhig seit {age}", long: "Ruhig seit über {age}", last: "zuletzt laut {time}", loud: "laut", still: "ruhig",
+    light: "Licht an", unheard: "niemand hörte zu", off: "Babyphone aus", silent: "kein Mikrofon", unknown: "unbekannt",
+  },
   refused: {
     "no-webrtc": "Dieser Browser sperrt WebRTC, ohne das es weder Bild noch Ton gibt. Auf einem iPhone im Blockierungsmodus: Seitenmenü in der Adressleiste → Blockierungsmodus für diese Website ausschalten. Dann neu laden.",
     "not-paired": "Dieses Handy ist nicht mehr gekoppelt. Einen neuen Link gibt es an der Kamera mit sudo cradle-child pair oder vom Besitzer.",
@@ -174,7 +182,9 @@ export default {
   stage: {
     audio: "Nur Ton", expand: "Bild groß zeigen", label: "Live-Bild von {name}", move: "In eine andere Ecke", none: "Noch kein Bild …",
     old: "Altes Bild: vor {age}", still: "Altes Bild: {when}",
+    night: "Nachtmodus: Bild gedimmt oder aus",
   },
+  settings: { _: "Einstellungen", alarms: "Alarme", people: "Personen", device: "Dieses Gerät", help: "Hilfe" },
   start: { failed: "Die Seite konnte nicht starten. Bitte neu laden; hilft das nicht, den Browser aktualisieren." },
   picture: {
     middle: "Schwache Verbindung: Das Bild ist kleiner.", low: "Schwache Verbindung: Das Bild ist klein und bewegt sich weniger.",
@@ -191,11 +201,12 @@ export default {
     busy: "Gerade spricht jemand anderes.",
   },
   timer: { none: "Nie" },
+  tip: { lock: "Gesperrt oder mit einer anderen App davor kann dieses Handy verstummen. Lass die Seite offen und das Handy über Nacht am Ladegerät.", battery: "Akku bei {percent}: bitte ans Ladegerät.", seen: "Verstanden" },
   track: {
     "white-noise": "Weißes Rauschen", "pink-noise": "Rosa Rauschen", "brown-noise": "Braunes Rauschen", heartbeat: "Herzschlag",
     wiegenlied: "Brahms: Guten Abend, gut’ Nacht", twinkle: "Morgen kommt der Weihnachtsmann",
   },
-  volume: { _: "Lautstärke", phone: "Lautstärke auf diesem Handy" },
+  volume: { _: "Lautstärke", phone: "Lautstärke auf diesem Handy", boost: "Lauter, für ein schwaches Mikrofon", morning: "Bis 7:00", mute: "Stumm für", help: "Lautes wird begrenzt, damit es nicht verzerrt.", alarms: "Alarme klingeln auch dann. Der Ton kommt von selbst zurück." },
   why: {
     offline: "Keine Verbindung zur Kamera", view: "Dieses Handy darf nicht zusehen", talk: "Dieses Handy darf nicht sprechen",
     control: "Dieses Handy darf nichts schalten", admin: "Das sieht und ändert nur der Besitzer.", "no.light": "Das Babyphone hat kein Licht",
@@ -203,7 +214,6 @@ export default {
     "missing.light": "Das Licht fehlt", "missing.speaker": "Der Lautsprecher fehlt", microphone: "Der Browser gibt hier kein Mikrofon frei",
   },
   words: {
-    title: "Gekoppelt mit {name}", help: "Vergleiche diese vier Wörter mit denen auf dem anderen Bildschirm.", match: "Gleich: zum Bild",
-    differ: "Verschieden: abbrechen",
+    title: "Verbunden mit {name}", help: "Vergleiche diese vier Wörter mit denen auf dem anderen Bildschirm.", check: "Verbindung prüfen", differ: "Verschieden: abbrechen",
   },
 };

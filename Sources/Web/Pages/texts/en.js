@@ -1,7 +1,7 @@
 export default {
   own: { "name": "English", "loading": ["Loading was interrupted. Trying again …", "The page does not start. If this stays, update the browser, or use another one.", "Part of this page did not load. Trying again …", "Reload"] },
   actions: "Controls", again: "Try again", cancel: "Cancel", close: "Close", copied: "Copied.", done: "Done", guest: "Guest", more: "More", off: "Off",
-  on: "on", save: "Save", settings: "Settings", watch: "Watch", you: "this phone", until: "until {when}", camera: "Camera", details: "Status",
+  on: "on", save: "Save", watch: "Watch", you: "this phone", until: "until {when}", camera: "Camera", details: "Status",
   diagnosis: "Diagnosis", viewers: "Watching now", qr: "QR code of the link", keys: "Keyboard shortcuts", mute: "Sound on or off", zoom: "Zoom",
   pan: "Move the zoomed picture", pair: "Pair", small: "Small window", copy: "Copy", share: "Share",
   alarm: {
@@ -69,7 +69,7 @@ export default {
   },
   full: { _: "Full screen", refused: "This browser has no full screen here." },
   hearing: {
-    yes: "Hearing", no: "NOT hearing", mute: "Tap to mute", tap: "Tap to listen", muted: "Muted. Tap to listen",
+    yes: "Hearing", no: "NOT hearing", mute: "Tap to mute", tap: "Tap to listen", muted: "Muted for {time}. Tap to listen",
     silent: "Volume is zero. Tap to listen", "no-sound-arrives": "No sound is arriving",
     "made-up": "The connection is too bad: gaps are being filled in", microphone: "The microphone is missing", reconnecting: "Reconnecting …",
   },
@@ -106,6 +106,7 @@ export default {
     unanswered: "No answer: {names}", lent: "Only devices with permanent access can start a drill.",
     soon: "There was a drill a few minutes ago. Try again in ten minutes, or ask the owner.",
     checked: "There was a sound check a few minutes ago. Try again in ten minutes, or ask a parent.",
+    short: "Sound check",
   },
   push: {
     waiting: { question: "Allow notifications in the browser’s question.", service: "Waiting for the browser’s push service …" },
@@ -123,6 +124,7 @@ export default {
   recordings: {
     _: "Recordings", none: "Nothing is recorded.", help: "Tap a clip to play it.", now: "The camera is recording.", start: "Record now",
     stop: "Stop recording", loading: "Loading: {part}", large: "This clip is too large for a phone; use cradle-parent recordings fetch.",
+    short: "Clips",
   },
   night: {
     _: "Last night", bar: "Somebody listened for {heard} of {minutes} minutes", heard: "Covered", none: "has not begun", gap: "Longest gap",
@@ -131,6 +133,7 @@ export default {
       "child-off": "the baby unit was off", clock: "the clock was set", microphone: "the microphone failed", link: "a connection was lost",
       left: "somebody stopped watching", ended: "access was ended", nobody: "nobody listened",
     },
+    now: "Tonight",
   },
   open: {
     title: "Your baby, on this phone", how: "On the camera, run this and scan the QR code, or type the code below:", again: "Add a camera",
@@ -150,9 +153,13 @@ export default {
     unsupported: "This browser is too old for pairing. Please update it.", other: "Pairing did not work.",
     left: { one: "{n} try left.", other: "{n} tries left." }, wait: { one: "Wait {n} second.", other: "Wait {n} seconds." },
   },
-  pairs: { _: "Who is paired", add: "Pair another device", "add.help": "Scan this with the other phone, or type the code there.", open: "Open for {time}" },
+  pairs: { _: "Who is paired", add: "Pair another device", "add.help": "Scan this with the other phone, or type the code there.", open: "Open for {time}", owner: "Owner", parent: "Parent", guest: "Guest", may: "What it may do", raise: "Make owner", "raise.help": "Scan this with {name}, or open the link there. It keeps what it has and may then manage, too." },
   phase: { connecting: "Connecting", live: "Not live", reconnecting: "Reconnecting", stopped: "Stopped", refused: "Refused" },
   phone: { _: "This phone", name: "Name" },
+  recent: {
+    _: "The last hours", now: "Loud now", quiet: "Quiet for {age}", long: "Quiet for over {age}", last: "last loud {time}", loud: "loud", still: "quiet",
+    light: "light on", unheard: "nobody listening", off: "baby unit off", silent: "no microphone", unknown: "unknown",
+  },
   refused: {
     "no-webrtc": "This browser blocks WebRTC, which picture and sound need. On an iPhone in Lockdown Mode: tap the page menu in the address bar → turn Lockdown Mode off for this website. Then reload.",
     "not-paired": "This phone is not paired any more. For a new link run sudo cradle-child pair on the camera, or ask the owner.",
@@ -166,7 +173,9 @@ export default {
   stage: {
     audio: "Sound only", expand: "Show the picture large", label: "Live picture of {name}", move: "Move to another corner", none: "No picture yet …",
     old: "Old picture: {age} ago", still: "Old picture: {when}",
+    night: "Night mode: picture dimmed or off",
   },
+  settings: { _: "Settings", alarms: "Alarms", people: "People", device: "This device", help: "Help" },
   start: { failed: "The page could not start. Reload it; if that does not help, update the browser." },
   picture: {
     middle: "Weak connection: the picture is smaller.", low: "Weak connection: the picture is small and moves less.",
@@ -182,11 +191,12 @@ export default {
     busy: "Somebody else is talking.",
   },
   timer: { none: "Never" },
+  tip: { lock: "When this phone is locked or shows another app, it may fall silent. Leave this page open and plug the phone in for the night.", battery: "Battery at {percent}: plug this phone in.", seen: "Got it" },
   track: {
     "white-noise": "White noise", "pink-noise": "Pink noise", "brown-noise": "Brown noise", heartbeat: "Heartbeat", wiegenlied: "Brahms’ Lullaby",
     twinkle: "Twinkle, twinkle, little star",
   },
-  volume: { _: "Volume", phone: "Volume on this phone" },
+  volume: { _: "Volume", phone: "Volume on this phone", boost: "Louder, for a weak microphone", morning: "Until 7:00", mute: "Mute for", help: "A limiter keeps loud sounds from distorting.", alarms: "Alarms still ring while it is muted. The sound comes back by itself." },
   why: {
     offline: "No connection to the camera", view: "This phone may not watch", talk: "This phone may not talk",
     control: "This phone may not switch anything", admin: "Only the owner can see and change this.",
@@ -195,7 +205,6 @@ export default {
     microphone: "The browser gives no microphone here",
   },
   words: {
-    title: "Paired with {name}", help: "Compare these four words with those on the other screen.", match: "They are the same: watch",
-    differ: "They differ: cancel",
+    title: "Connected to {name}", help: "Compare these four words with those on the other screen.", check: "Check the connection", differ: "They differ: cancel",
   },
 };

@@ -93,6 +93,9 @@ export const tenths = (seconds) => unit(seconds, "second", 1);
 /** "80%" */
 export const percent = (value) => new Intl.NumberFormat(locale, { style: "percent" }).format(value / 100);
 
+/** Time of day. @param {number} milliseconds since 1970 */
+export const timeOfDay = (milliseconds) => new Intl.DateTimeFormat(locale, { timeStyle: "short" }).format(new Date(milliseconds));
+
 /** Time of day, with the date when it was another day. @param {number} milliseconds since 1970 */
 export function moment(milliseconds) {
   const date = new Date(milliseconds);

@@ -1,7 +1,7 @@
 export default {
   own: { "name": "中文", "loading": ["加载中断，正在重试…", "页面无法启动。如果一直如此，请更新浏览器或换一个。", "页面有一部分未能加载，正在重试…", "重新加载"] },
   actions: "操作", again: "再试一次", cancel: "取消", close: "关闭", copied: "已复制。", done: "完成", guest: "访客", more: "更多", off: "关", on: "开", save: "保存",
-  settings: "设置", watch: "观看", you: "本机", until: "到 {when}", camera: "摄像头", details: "详情", diagnosis: "诊断", viewers: "谁在看", qr: "链接二维码", keys: "快捷键",
+   watch: "观看", you: "本机", until: "到 {when}", camera: "摄像头", details: "详情", diagnosis: "诊断", viewers: "谁在看", qr: "链接二维码", keys: "快捷键",
   mute: "声音开关", zoom: "缩放", pan: "移动放大的画面", pair: "配对", small: "小窗", copy: "复制", share: "分享",
   alarm: {
     acknowledge: "知道了", since: "从 {time} 起 · {age}", try: "试听警报", link: "与摄像头失去联系", "link.help": "收不到任何信号，页面正在重新连接。请先去看看宝宝，再检查 Wi-Fi 和摄像头电源。",
@@ -47,7 +47,7 @@ export default {
   forget: { _: "移除这个摄像头", sure: "这部手机要重新配对才能再看 {name}。", left: "连不上摄像头，请在那边也移除：sudo cradle-child unpair。" },
   full: { _: "全屏", refused: "这个浏览器在这里不能全屏。" },
   hearing: {
-    yes: "正在收听", no: "没有在听", mute: "点一下静音", tap: "点一下收听", muted: "已静音，点一下收听", silent: "音量为零，点一下收听", "no-sound-arrives": "没有声音传来",
+    yes: "正在收听", no: "没有在听", mute: "点一下静音", tap: "点一下收听", muted: "静音剩余 {time}，点一下收听", silent: "音量为零，点一下收听", "no-sound-arrives": "没有声音传来",
     "made-up": "网络太差，声音断断续续", microphone: "摄像头没有麦克风", reconnecting: "正在重新连接…",
   },
   invite: { _: "邀请访客", help: "链接只能由一个人打开一次，有效到 {when}。", name: "给谁？", time: "多久？", may: "除了看和听，还可以", make: "生成链接" },
@@ -75,6 +75,7 @@ export default {
     unanswered: "没有回应：{names}", lent: "只有长期授权的设备才能开始演习。",
     soon: "几分钟前刚演习过。请十分钟后再试，或请所有者操作。",
     checked: "几分钟前刚检查过声音。请十分钟后再试，或请家长操作。",
+    short: "声音测试",
   },
   push: {
     waiting: { question: "请在浏览器的询问中允许通知。", service: "正在等待浏览器的推送服务…" },
@@ -86,7 +87,7 @@ export default {
     stuck: "设备或程序卡住了", contact: "您的电子邮箱。浏览器厂商的推送服务会收到它，以便出问题时联系您；没有它，Apple 的服务会拒绝警报。",
     "contact-first": "请先在上方填写电子邮箱。", last: "上一次警报未被接受：{problem}", unheard: "没有人在听",
   },
-  recordings: { _: "录像", none: "没有录像。", help: "点一段即可播放。", now: "摄像头正在录像。", start: "现在录像", stop: "停止录像", loading: "正在加载：{part}", large: "这一段对手机来说太大；请用 cradle-parent recordings fetch。" },
+  recordings: { _: "录像", none: "没有录像。", help: "点一段即可播放。", now: "摄像头正在录像。", start: "现在录像", stop: "停止录像", loading: "正在加载：{part}", large: "这一段对手机来说太大；请用 cradle-parent recordings fetch。", short: "片段" },
   night: {
     _: "昨夜", bar: "{minutes} 分钟中有 {heard} 分钟有人在听", heard: "有人在听", none: "还没开始", gap: "最长的空白",
     noise: "有声响", proof: "最近一次测试", unproved: "没有", camera: "摄像头", microphone: "麦克风", speaker: "扬声器",
@@ -94,6 +95,7 @@ export default {
       "child-off": "摄像头没有运行", clock: "时钟被调整", microphone: "麦克风没有声音", link: "连接中断", left: "有人停止收听", ended: "访问被终止",
       nobody: "没有人在听",
     },
+    now: "今晚",
   },
   open: {
     title: "用手机看宝宝", how: "在摄像头上运行下面的命令，然后扫二维码，或在下面输入代码：", again: "添加摄像头", code: "用代码", "code.label": "8 位数字", "code.bad": "代码是 8 位数字，例如 1234-5678。",
@@ -109,9 +111,13 @@ export default {
     unreachable: "连不上摄像头。两台设备在同一个网络吗？", "wrong-link": "这不是配对链接，或链接不完整。", unsupported: "浏览器太旧，不能配对，请更新。", other: "配对没有成功。",
     left: { other: "还能试 {n} 次。" }, wait: { other: "请等 {n} 秒。" },
   },
-  pairs: { _: "已配对的设备", add: "配对另一台设备", "add.help": "用另一部手机扫码，或在那边输入代码。", open: "还开放 {time}" },
+  pairs: { _: "已配对的设备", add: "配对另一台设备", "add.help": "用另一部手机扫码，或在那边输入代码。", open: "还开放 {time}", owner: "所有者", parent: "家长", guest: "访客", may: "权限", raise: "设为所有者", "raise.help": "请用“{name}”扫描，或在那里打开链接。原有权限不变，并可以管理。" },
   phase: { connecting: "正在连接", live: "不是实时", reconnecting: "正在重新连接", stopped: "已停止", refused: "被拒绝" },
   phone: { _: "本机", name: "名称" },
+  recent: {
+    _: "最近几小时", now: "现在有声响", quiet: "已安静 {age}", long: "已安静超过 {age}", last: "上次声响 {time}", loud: "有声响", still: "安静",
+    light: "灯亮着", unheard: "没有人在听", off: "摄像头没有运行", silent: "麦克风没有声音", unknown: "未知",
+  },
   refused: {
     "no-webrtc": "此浏览器禁用了 WebRTC，没有它就没有画面和声音。iPhone 处于锁定模式时：点地址栏的页面菜单 → 对此网站关闭锁定模式，然后重新加载。",
     "not-paired": "这部手机已不再配对。请在摄像头上运行 sudo cradle-child pair，或向所有者要新链接。", expired: "你的访问已于 {when} 到期，请要一个新链接。", token: "令牌已失效。",
@@ -119,7 +125,8 @@ export default {
   },
   revoke: { _: "移除", sure: "{name} 会立即断开，需要重新配对。" },
   shot: { _: "拍照", alt: "{name} 的照片，{width} × {height}" },
-  stage: { audio: "只听声音", expand: "放大画面", label: "{name} 的实时画面", move: "换个角落", none: "还没有画面…", old: "旧画面：{age}前", still: "旧画面：{when}" },
+  stage: { audio: "只听声音", expand: "放大画面", label: "{name} 的实时画面", move: "换个角落", none: "还没有画面…", old: "旧画面：{age}前", still: "旧画面：{when}", night: "夜间模式：画面变暗或关闭" },
+  settings: { _: "设置", alarms: "警报", people: "成员", device: "本机", help: "帮助" },
   start: { failed: "页面无法启动，请刷新；仍不行请更新浏览器。" },
   picture: {
     middle: "连接较弱：画面已缩小。", low: "连接较弱：画面较小，动作较少。", stills: "连接较弱：每隔几秒一张画面，声音继续。", used: "今晚的流量已达上限，声音继续。", none: "连接太弱，无法传送画面，声音继续。",
@@ -127,11 +134,12 @@ export default {
   status: { busy: "同时观看的人太多，页面会继续尝试。", live: "实时", sound: "实时声音", frozen: "{age}没有画面", waiting: "等待画面", delay: "延迟 {time}", relayed: "经服务器中转", others: { other: "另有 {n} 人在看" } },
   talk: { _: "按住说话", now: "正在说话…", starting: "稍等…", latch: "免按", end: "结束", other: "{name} 正在说话", busy: "别人正在说话。" },
   timer: { none: "不定时" },
+  tip: { lock: "手机锁屏或打开其他应用时可能没有声音。请让本页保持打开，夜里接上充电器。", battery: "电量 {percent}，请接上充电器。", seen: "知道了" },
   track: { "white-noise": "白噪音", "pink-noise": "粉红噪音", "brown-noise": "棕色噪音", heartbeat: "心跳声", wiegenlied: "勃拉姆斯摇篮曲", twinkle: "小星星" },
-  volume: { _: "音量", phone: "本机音量" },
+  volume: { _: "音量", phone: "本机音量", boost: "麦克风太轻时放大", morning: "到 7:00", mute: "静音", help: "大的声音会被限制，不会失真。", alarms: "静音时警报照常响起，声音会自动恢复。" },
   why: {
     offline: "连不上摄像头", view: "这部手机不能观看", talk: "这部手机不能说话", control: "这部手机不能控制", admin: "只有所有者能查看和更改。", "no.light": "摄像头没有灯", "no.lullaby": "摄像头没有扬声器",
     "no.camera": "摄像头没有摄像头", "one.camera": "只有一个摄像头", "missing.light": "灯没接上", "missing.speaker": "扬声器没接上", microphone: "浏览器在这里不提供麦克风",
   },
-  words: { title: "已和 {name} 配对", help: "请和另一个屏幕上的四个词对照。", match: "一样：开始观看", differ: "不一样：取消" },
+  words: { title: "已连接“{name}”", help: "请和另一个屏幕上的四个词对照。", check: "检查连接", differ: "不一样：取消" },
 };
