@@ -113,11 +113,11 @@ class Evening(Night):
             phone.wait("the last hours", f"{bars}('loud').length > 5 && {bars}('light').length > 5")
             self.expect(phone, "that a phone listened", f"{bars}('unheard').length < 40")
             self.seen("known again")
-            spot = phone.evaluate("(b => ({ x: b.right - 1, y: b.y + b.height / 2 }))(document.querySelector('.strip').getBoundingClientRect())")
+            spot = phone.evaluate("(b => ({ x: b.x + b.width / 2, y: b.y + b.height / 2 }))(document.querySelector('.strip').getBoundingClientRect())")
             phone.touch("touchStart", [spot])
             phone.touch("touchMove", [{**spot, "x": spot["x"] - 2}])
             phone.touch("touchEnd", [])
-            phone.wait("the minute", f"/^\\d.*:\\d\\d.* · (loud|quiet)/.test({ANSWER})")
+            phone.wait("the minute", f"/^\\d.*:\\d\\d.* · (loud|quiet|baby unit off)/.test({ANSWER})")
             phone.wait("the answer again", f"/^(Quiet|Loud)/.test({ANSWER})")
             self.seen("the minute")
 

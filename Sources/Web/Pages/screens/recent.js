@@ -57,7 +57,6 @@ export function recentHours(watching, signal) {
     if (isLive) ask();
     const answer = isLive ? recent.answer(now()) : null;
     element.hidden = !answer && !recent.minutes(now()).some(Boolean);
-    text.hidden = !answer && !isTouched();
     element.classList.toggle("loud", Boolean(answer?.isLoud) && !isTouched());
     if (!isTouched()) {
       if (Number(place.value)) place.value = 0;

@@ -15,6 +15,8 @@ export function nightTip(watching, signal) {
   const element = h("div", { class: "banner mild tip", role: "status", hidden: true }, text, h("button", { "data-do": "tip", onclick: dismiss }, t("tip.seen")));
   let battery = null;
   let isDismissed = false;
+  // Once there, it stays: nothing moves under a finger because a connection stutters.
+  let hasPicture = false;
 
   async function dismiss() {
     isDismissed = true;
@@ -25,7 +27,8 @@ export function nightTip(watching, signal) {
   function update() {
     const isLow = battery !== null && !battery.charging && battery.level <= low;
     if (!isLow && app.settings.knowsLock) isDismissed = false;
-    const shown = watching.isLive && !isDismissed && (isLow || !app.settings.knowsLock);
+    hasPicture ||= watching.isLive;
+    const shown = hasPicture && !isDismissed && (isLow || !app.settings.knowsLock);
     element.hidden = !shown;
     if (!shown) return;
     const unplugged = battery !== null && !battery.charging && t("tip.battery", { percent: percent(Math.round(100 * battery.level)) });
