@@ -73,6 +73,15 @@ import Testing
     ("sh -c 'TOKEN=SECRETPW camera -v'", "sh -c TOKEN=***"),
     ("sh -c \"sh -c 'camera -p SECRETPW'\"", nil),
     ("ffmpeg -keyint_min 30 -i '/dev/a b'", "ffmpeg -keyint_min 30 -i '/dev/a b'"),
+    // Options of ffmpeg's, and short keys of queries.
+    ("ffmpeg -srtp_out_params SECRETPW -i -", "ffmpeg -srtp_out_params *** -i -"),
+    ("ffmpeg -i http://cam/v?k=SECRETPW&t=1", "ffmpeg -i http://cam/v?k=***&t=1"),
+    ("ffmpeg -i http://cam/v?key=SECRETPW&token=OTHERPW", "ffmpeg -i http://cam/v?key=***&token=***"),
+    // Percent-encoded, also within another URL.
+    ("ffmpeg -i rtsp://admin%3ASECRETPW@cam/1", "ffmpeg -i rtsp://***@cam/1"),
+    ("ffmpeg -i http://proxy/?url=rtsp%3A%2F%2Fadmin%3ASECRETPW%40cam%2F1", nil),
+    ("ffmpeg -i http://proxy/?url=rtsp%253A%252F%252Fadmin%253ASECRETPW%2540cam%252F1", nil),
+    ("ffmpeg -i http://proxy/%3ftoken%3DSECRETPW%26x=1", nil),
   ]) func aCommandIsShownWithoutItsCredentials(written: String, shown: String?) throws {
     let device = try #require(VideoDevice("exec:" + written))
     if let shown { #expect(device.description == "exec:" + shown) }
@@ -123,10 +132,66 @@ import Testing
     }
   }
 
+  /// What a service gives out is known by its form, whatever stands before it.
+  @Test(arguments: [
+    "ghp_abcdefghijklmnop", "github_pat_11ABCDEFG0abcdefghij", "glpat-abcdefghijklmnopqrst", "xoxb-1234567890-abcdef",
+    "sk_live_abcdefghijklmnop", "sk-proj-abcdefghijklmnop", "AKIAIOSFODNN7EXAMPLE", "hf_abcdefghijklmnopqrst",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def_g", "AIzaSyA1b2C3d4E5f6G7h8I9j0", "q7R4tY8uI2oP6aS1dF3gH5jK",
+    "0123456789abcdef0123456789abcdef",
+  ]) func aServicesTokenIsHidden(token: String) throws {
+    let command = try #require(ProgramCommand("camera \(token) http://cam/\(token)/x"))
+    #expect(command.description == "camera *** http://cam/***/x")
+    #expect(CredentialMask().masked("sent \(token): refused") == "sent ***: refused")
+    #expect(command.mask.masked("sent \(token.uppercased())") == "sent ***")
+  }
+
+  @Test(arguments: [
+    "ffmpeg -i /dev/v4l/by-id/usb-046d_HD_Pro_Webcam_C920_1A2B3C4D-video-index0 -f yuv4mpegpipe -",
+    "libcamera-vid --tuning-file /usr/share/libcamera/ipa/rpi/vc4/imx219_noir.json --autofocus-mode continuous",
+    "gst-launch-1.0 v4l2src ! video/x-raw,width=640 ! videoconvert ! y4menc ! fdsink",
+    "task-orders sk-x pk_x hf_x the-quick-brown-fox-jumps-over-the-lazy-dog ThisIsAnOrdinaryLongProgramName",
+  ]) func ordinaryWordsAreShown(command: String) {
+    #expect(ProgramCommand(command)?.description == command)
+    #expect(CredentialMask().masked(command) == command)
+  }
+
+  /// A terminal shows these as the password, and people read them so.
+  @Test(arguments: [
+    "SECRETpw1", "secretPW1", "\u{1b}[31mSecretpw1\u{1b}[0m", "S\u{1b}[1me\u{1b}[0mc\u{1b}[38;5;1mretpw1",
+    "Sec\u{1b}]8;;http://x\u{7}retpw1", "Sec\u{1b}]0;t\u{1b}\\retpw1", "Sec\u{9b}31mretpw1", "Sec\u{1b}(Bretpw1",
+    "S\u{8}Se\u{8}ec\u{8}cretpw1", "Sec\u{0}re\u{200b}tp\u{ad}w1", "Secr\netpw1", "Secr\r\n    etpw1",
+    "Secr\\\n  etpw1", "S%65cR%45tpw1", #"\123ecretpw1"#,
+    "536563726574707731", "53:65:63:72:65:74:70:77:31", "53 65 63 72 65 74 70 77 31", "5365 6372 6574 7077 31",
+    "0x53, 0x65, 0x63, 0x72, 0x65, 0x74, 0x70, 0x77, 0x31", "53-65-63-72-65-74-70-77-31", "7365637265747077\n31",
+    "5345435245545057 31",
+    "U2VjcmV0cHcx", "c2VjcmV0cHcx", "U2Vjcm\nV0cHcx", "U2Vjcm%56%30cHcx", "U2VjcmV0cHcxCg==",
+  ]) func aPasswordIsHiddenInEveryUsualForm(said: String) throws {
+    let command = try #require(ProgramCommand("ffmpeg -i rtsp://admin:Secretpw1@cam/"))
+    let masked = command.mask.masked("tried «\(said)»: error")
+    #expect(masked.contains("«***»") || masked.contains("0x***»"), "\(masked.debugDescription)")
+  }
+
+  /// Wherever in a text that is in base64 it stands: RFC 4648 section 4 has three places in a group for its first byte.
+  @Test(arguments: [
+    "YTpTZWNyZXRwdzE=", "YWI6U2VjcmV0cHcx", "YWJjOlNlY3JldHB3MQ==", "eyJwYXNzIjoiU2VjcmV0cHcxIiwidSI6MX0",
+  ]) func aPasswordIsHiddenWithinBase64(said: String) throws {
+    let command = try #require(ProgramCommand("ffmpeg -i rtsp://admin:Secretpw1@cam/"))
+    let masked = command.mask.masked("sent \(said) again")
+    #expect(masked.contains("***") && masked.hasSuffix(" again"))
+    #expect(!masked.contains("cmV0c") && !masked.contains("Y3Jl") && !masked.contains("ZWNy"), "\(masked)")
+  }
+
+  @Test func lettersOfOtherScriptsHaveCases() throws {
+    let command = try #require(ProgramCommand("camera --password 'Größe Ärger'"))
+    for said in ["GRÖSSE ÄRGER", "größe ärger", "4772c3b6c39f6520c384726765720a"] {
+      #expect(command.mask.masked("x \(said)").hasPrefix("x ***"), "\(said)")
+    }
+  }
+
   @Test func basicAuthorizationIsTheSamePassword() throws {
     for written in ["ffmpeg -i rtsp://admin:hunter2@cam/", "curl -u admin:hunter2 cam", "curl -uadmin:hunter2 cam"] {
       let command = try #require(ProgramCommand(written))
-      #expect(command.mask.masked("sent YWRtaW46aHVudGVyMg==") == "sent ***==")
+      #expect(command.mask.masked("sent YWRtaW46aHVudGVyMg==") == "sent ***")
     }
   }
 

@@ -140,10 +140,10 @@ struct ProgramPipe: ~Copyable {
   var words: String? { error ?? lines.last }
 
   /// Printable, at most 200 characters each, without libcamera's messages of level INFO. Without the first one where its
-  /// beginning is missing: half a credential is not known as one.
+  /// beginning is missing: half a credential is not known as one. It is masked before, as one may go on in the next line.
   private var lines: [String] {
-    let said = hasLostWords ? saidLately.drop { !$0.isNewline } : saidLately[...]
-    return mask.masked(String(said)).split(whereSeparator: \.isNewline)
+    let said = mask.masked(saidLately)
+    return (hasLostWords ? said.drop { !$0.isNewline } : said[...]).split(whereSeparator: \.isNewline)
       .map { line in String(line.drop(while: \.isWhitespace)).printable() }
       .filter { line in line.contains { $0 != " " } && !line.contains(" INFO ") }
   }

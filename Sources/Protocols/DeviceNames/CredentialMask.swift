@@ -4,8 +4,9 @@ internal import Wire
 /// events and notifications, in `status` and in the log. There is no other place that does.
 ///
 /// It knows userinfo of URLs (RFC 3986 section 3.2.1), values of keys, headers, elements and options that are named like a credential
-/// (`CredentialName`), what follows `-p` and the user's name after `-u`, and what stands behind `Bearer`. What it has found in the
-/// command it finds again in what the program says (`RepeatedSecret`). A password that is just a word cannot be told from any other.
+/// (`CredentialName`), what follows `-p` and the user's name after `-u`, what stands behind `Bearer`, and what has the form of a
+/// service's token (`ServiceToken`), also percent-encoded. What it has found in the command it finds again in what the program says
+/// (`RepeatedSecret`). A password that is just a word cannot be told from any other.
 public struct CredentialMask: Hashable, Sendable {
   /// What is shown instead.
   public static let mark = "***"
@@ -26,11 +27,18 @@ public struct CredentialMask: Hashable, Sendable {
     self.words = self.words.map { RepeatedSecret.mask(secrets, in: $0) }
   }
 
-  /// One or several lines for people, without credentials.
+  /// One or several lines for people, without credentials and control sequences.
   public func masked(_ text: String) -> String {
+    let plain = RepeatedSecret.mask(secrets, in: TerminalText.plain(text))
     var masked = MaskedText()
-    masked.read(RepeatedSecret.mask(secrets, in: text), isWord: false)
-    return masked.text
+    masked.read(plain, isWord: false)
+    var encoded: [String] = []
+    for layer in PercentEncoding.layers(of: plain) {
+      var decoded = MaskedText()
+      decoded.read(layer, isWord: false)
+      encoded += decoded.secrets
+    }
+    return RepeatedSecret.mask(RepeatedSecret.all(of: encoded), in: masked.text)
   }
 
   /// A text that may be a command, or the beginning of one: quotes may be open, and words may have anything before them.
@@ -46,8 +54,13 @@ public struct CredentialMask: Hashable, Sendable {
     for word in words {
       var masked = MaskedText()
       masked.read(argument: word, as: next)
-      next = NextWord(after: word, next)
       secrets += masked.secrets
+      for layer in PercentEncoding.layers(of: word) {
+        var decoded = MaskedText()
+        decoded.read(argument: layer, as: next)
+        secrets += decoded.secrets
+      }
+      next = NextWord(after: word, next)
       var text = masked.text
       if word.contains(where: \.isWhitespace), depth < Self.deepest {
         // What is hidden already stays so.

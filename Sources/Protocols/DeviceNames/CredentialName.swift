@@ -2,7 +2,7 @@
 enum CredentialName {
   private static let parts = [
     "password", "passwd", "passwort", "kennwort", "passphrase", "passcode", "passkey", "pswd", "pwd", "psw", "token",
-    "secret", "credential", "authorization", "cookie", "signature",
+    "secret", "credential", "authorization", "cookie", "signature", "sessionid", "srtp_in_params", "srtp_out_params",
   ]
   private static let words: Set<Substring> = [
     "pass", "pas", "pw", "pin", "auth", "sig", "jwt", "psk", "bearer", "otp", "session", "ticket",
@@ -25,7 +25,8 @@ enum CredentialName {
 
   /// In a URL's query there are shorter ones: `?u=admin&p=…`.
   static func isSecretInQuery(_ name: some StringProtocol) -> Bool {
-    isSecret(name) || ["p", "ps", "psd"].contains(name.lowercased())
+    isSecret(name)
+      || ["p", "ps", "psd", "k", "pk", "sk", "tk", "tok", "sid", "hash", "hmac", "code"].contains(name.lowercased())
   }
 
   /// Half of a credential, in a URL's query: `usr=`, `loginuse=`, `-usr=`. Hidden there, as userinfo is.

@@ -65,6 +65,11 @@ struct MaskedText {
         rest = readUserinfo(rest)
       } else if first.isKeyPart {
         let key = rest.prefix { $0.isKeyPart }
+        if ServiceToken.isToken(key) {
+          hide(key)
+          rest = rest.dropFirst(key.count)
+          continue
+        }
         if !isInURL, !CredentialName.isSecret(key), Self.beginsWithUserinfo(rest) {
           isInURL = true
           rest = readUserinfo(rest)
@@ -118,7 +123,11 @@ struct MaskedText {
     let info = run[..<at]
     let authority = run.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     guard authority.contains("@") || info.contains(":") else { return rest }
-    if let colon = info.firstIndex(of: ":") { secrets.append(String(info[info.index(after: colon)...])) }
+    // The last one, too: this may have begun at a URL that has the other in its query.
+    for colon in [info.firstIndex(of: ":"), info.lastIndex(of: ":")] {
+      if let colon { secrets.append(String(info[info.index(after: colon)...])) }
+    }
+    if ServiceToken.isToken(info) { secrets.append(String(info)) }
     hide(info)
     return rest[at...]
   }
