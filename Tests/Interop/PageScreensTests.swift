@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The phone page as a person uses it, in Chromium and Firefox with a real child. What is done is in
-/// peers/page_screens.py, page_edges.py, page_night.py, page_evening.py, page_trouble.py and page_firefox.py.
+/// peers/page_screens.py, page_edges.py, page_night.py, page_evening.py, page_rooms.py, page_trouble.py and page_firefox.py.
 extension RealPeers {
   @Suite struct PageScreensTests {
     struct Seen: Decodable {
@@ -144,6 +144,13 @@ extension RealPeers {
       let seen = try Self.see(scenario, in: "page_evening")
       #expect(seen.error == nil)
       #expect(seen.steps == steps)
+    }
+
+    /// All are listened to from the moment that the page opens.
+    @Test func severalRooms() throws {
+      let seen = try Self.see("several", in: "page_rooms")
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["strip", "tiles", "large and back", "one dies", "left out"])
     }
 
     /// With a button; the page itself listens.

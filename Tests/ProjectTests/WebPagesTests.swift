@@ -67,6 +67,9 @@ import Web
     try closure(of: "screens/later.js", in: files).subtracting(closure(of: "app.js", in: files))
   }
 
+  /// What only several rooms need is in this folder, and is loaded with the second one.
+  private static func isOfSeveralRooms(_ name: String) -> Bool { name.hasPrefix("rooms/") }
+
   /// Nothing loads in a waterfall: the shell names every module, and has those fetched at once that the first picture needs.
   @Test func everyModuleIsPreloaded() throws {
     let files = try Self.files()
@@ -78,24 +81,31 @@ import Web
     #expect(!later.isEmpty)
     // The service worker keeps what the shell names.
     for name in later { #expect(shell.contains("\"./page/0/\(name)\""), "index.html does not name \(name)") }
+    for name in files.keys where Self.isOfSeveralRooms(name) {
+      #expect(shell.contains(" ./page/0/\(name) "), "index.html does not name \(name)")
+    }
     let tables = files.keys.filter { $0.wholeMatch(of: #/texts\/..\.js/#) != nil }
-    let modules = files.keys.filter { $0.hasSuffix(".js") }
+    let modules = files.keys.filter { $0.hasSuffix(".js") && !Self.isOfSeveralRooms($0) }
     let named = first.union(later).union(tables).union(["service-worker.js"])
     #expect(named == Set(modules), "nothing imports \(Set(modules).subtracting(named))")
   }
 
-  /// What a browser loads, at most: compressed, all files together, all four languages. What comes after the first picture
-  /// counts for itself.
+  /// What a browser loads, at most: compressed, all files together, all four languages. What comes after the first picture,
+  /// and with a second room, counts for itself.
   @Test func thePageIsSmall() throws {
     let later = try Self.later(in: Self.files())
     let size = { (names: [String]) in
       names.reduce(0) { $0 + (WebPages.compressed($1) ?? WebPages.content($1) ?? []).count }
     }
-    let first = WebPages.names.filter { !later.contains($0) }
-    let (bytes, laterBytes) = (size(first), size(Array(later)))
-    print("The page is \(first.count) files, \(bytes) bytes compressed; later \(later.count), \(laterBytes) bytes.")
+    let rooms = WebPages.names.filter(Self.isOfSeveralRooms)
+    let first = WebPages.names.filter { !later.contains($0) && !Self.isOfSeveralRooms($0) }
+    let (bytes, laterBytes, roomsBytes) = (size(first), size(Array(later)), size(rooms))
+    print(
+      "The page is \(first.count) files, \(bytes) bytes compressed; later \(later.count), \(laterBytes) bytes; several rooms \(roomsBytes) bytes."
+    )
     #expect(bytes > 10_000 && bytes < 156_000, "\(bytes) bytes")
     #expect(laterBytes > 1000 && laterBytes < 40_000, "\(laterBytes) bytes")
+    #expect(roomsBytes > 1000 && roomsBytes < 12_000, "\(roomsBytes) bytes")
   }
 
   /// The policy of the page forbids it, and it would need translating.

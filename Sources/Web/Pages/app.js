@@ -1,9 +1,8 @@
 import { here } from "./core/away.js";
 import { dropPush, renewPush } from "./core/push.js";
 import { open, requestPersistence } from "./core/store.js";
-import { t } from "./texts/texts.js";
+import { language, languages, t } from "./texts/texts.js";
 import { system, systems } from "./screens/certificate.js";
-import { childrenScreen } from "./screens/children.js";
 import { h } from "./screens/dom.js";
 import { later } from "./screens/loader.js";
 import { notice } from "./screens/notices.js";
@@ -13,18 +12,21 @@ import { Watching } from "./screens/watching.js";
 
 /** Refusals after which trying again is of no use. */
 const finalRefusals = new Set(["not-paired", "expired", "token", "forged", "newer", "not-acceptable", "no-webrtc"]);
-const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false, steadySound: false, boost: 1, knowsLock: false };
+const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false, steadySound: false, boost: 1, knowsLock: false, roomSound: "all" };
 
-/** Between two tries to install the service worker where its file does not come, ms. */
+/** Between two tries to get a file that does not come, ms. */
 const longestWait = 60_000;
 
 /** The rest of the page is fetched after the first picture, or after this time, so that it is there when the camera is not. */
 const laterMilliseconds = 10_000;
 
-/** Holds what the screens share, and shows one of them; the child that is watched goes on behind it. */
+/** Holds what the screens share, and shows one of them; what is watched goes on behind it. */
 class App {
   settings = { ...defaults };
+  /** Of the child that is shown large. */
   watching = null;
+  /** Of all; null until there are several, or the list of them was opened. @type {Rooms|null} */
+  rooms = null;
   hasChildren = false;
   /** Whether the browser trusts the certificate; null: not known. */
   isTrusted = null;
@@ -51,7 +53,7 @@ class App {
       history.replaceState(null, "", location.pathname);
       if (link) this.pair(link);
     });
-    addEventListener("pagehide", () => this.watching?.keepStill());
+    addEventListener("pagehide", () => this.#each((watching) => watching.keepStill()));
     const link = hash.startsWith("#pair=") ? (await later()).parseLink(hash) : null;
     if (link) await this.pair(link);
     else if (hash.startsWith("#pair=")) this.#show("opening", { problem: t("pairing.wrong-link") });
@@ -63,10 +65,36 @@ class App {
   }
 
   async #showFirst() {
-    const children = await this.store.children();
+    const children = await this.#follow();
     this.hasChildren = children.length > 0;
     if (children.length === 1) this.watch(children[0]);
     else this.#show(children.length ? "children" : "opening");
+  }
+
+  /** Of several children all are listened to. */
+  async #follow() {
+    const children = await this.store.children();
+    if (this.rooms || children.length > 1) await this.#openRooms();
+    return children;
+  }
+
+  async #openRooms() {
+    for (let tries = 0; !this.rooms; tries += 1) {
+      try {
+        const { Rooms } = await import(`./rooms/rooms.js${tries ? `?again=${tries}` : ""}`);
+        this.rooms ??= new Rooms(this);
+      } catch {
+        notice(languages[language].loading[2]);
+        await new Promise((done) => setTimeout(done, Math.min(1000 * 2 ** tries, longestWait)));
+        // Of what it imports browsers keep that it did not come.
+        if (tries > 1 && !this.watching) location.reload();
+      }
+    }
+    this.rooms.follow(await this.store.children());
+  }
+
+  #each(action) {
+    for (const watching of this.rooms?.watched ?? [this.watching].filter(Boolean)) action(watching);
   }
 
   async #readSettings() {
@@ -80,7 +108,7 @@ class App {
   /** Keeps a setting; alarms and sound follow at once. */
   async set(name, value) {
     this.settings[name] = value;
-    this.watching?.followSettings();
+    this.#each((watching) => watching.followSettings());
     await this.store.setSetting(name, value);
   }
 
@@ -95,18 +123,19 @@ class App {
     this.hasChildren = children.length > 0;
     const isChanged = Object.keys(settings).some((name) => settings[name] !== this.settings[name]);
     Object.assign(this.settings, settings);
-    this.watching?.followSettings();
+    this.#each((watching) => watching.followSettings());
     if (this.watching && !children.some(({ id }) => id === this.watching.child.id)) {
       // Its last picture is not kept: that would bring it back.
       this.#forgotten.add(this.watching.child.id);
-      this.#leave();
+      this.leave();
       history.replaceState(null, "");
       return this.#showFirst();
     }
     const screen = this.#screen?.dataset.screen;
     const isTyping = document.hasFocus() && document.activeElement?.matches("input:not([type=checkbox])");
     if (screen === "settings" && isChanged && !isTyping) this.#show("settings");
-    if (!this.watching && (screen === "children" || screen === "opening" && isFirst)) await this.#showFirst();
+    await this.#follow();
+    if (!this.watching && (screen === "children" && children.length < 2 || screen === "opening" && isFirst)) await this.#showFirst();
   }
 
   /**
@@ -138,6 +167,7 @@ class App {
     await this.store.removeChild(`token:${child.origin}`);
     this.#forgotten.delete(child.id);
     this.hasChildren = true;
+    await this.#follow();
     requestPersistence();
     // The picture comes while the words are compared.
     this.watch(child, { isHidden: true });
@@ -157,8 +187,9 @@ class App {
 
   /** Asks the child that is watched to remove this phone. @returns {Promise<boolean>} whether it has */
   async #unpair(child) {
-    if (this.watching?.child.id !== child.id || this.watching.watcher.phase !== "live" || child.token) return false;
-    return this.watching.control.request("pair.remove").then(() => true, () => false);
+    const watching = this.rooms?.of(child) ?? this.watching;
+    if (watching?.child.id !== child.id || watching.watcher.phase !== "live" || child.token) return false;
+    return watching.control.request("pair.remove").then(() => true, () => false);
   }
 
   async addToken(token) {
@@ -166,6 +197,7 @@ class App {
     const child = { id: `token:${origin}`, origin, name: "", publicKeySPKI: null, permissions: [], expiresAt: null, pairedAt: Date.now(), lastSeenAt: null, still: null, token };
     await this.store.saveChild(child);
     this.hasChildren = true;
+    await this.#follow();
     this.watch(child);
     this.#enter();
   }
@@ -177,25 +209,31 @@ class App {
     this.#show(null);
   }
 
-  /** Watches this child; one at a time. */
+  /** Shows this child large; the others go on. */
   watch(child, { isHidden = false } = {}) {
-    if (this.watching && (this.watching.child.id !== child.id || this.watching.watcher.phase === "refused" || this.watching.watcher.phase === "stopped")) this.#leave();
+    if (this.watching && (this.watching.child.id !== child.id || this.watching.watcher.phase === "refused" || this.watching.watcher.phase === "stopped")) this.leave();
     // Paired again, its access may last longer.
     if (this.watching) this.watching.child.expiresAt = child.expiresAt;
     else {
-      this.watching = new Watching(child, this);
+      this.watching = this.rooms?.take(child) ?? this.listen(child);
       this.#watch = watchScreen(this.watching, this);
       this.#root.prepend(this.#watch.element);
-      this.watching.addEventListener("update", () => this.#followRefusal());
       this.watching.video.addEventListener("loadeddata", () => later().catch(() => {}), { once: true });
-      const { control, watcher } = this.watching;
-      // Only the page's own child can push to it.
-      if (child.origin === here && !child.token) watcher.addEventListener("hello", () => renewPush(control).catch(() => {}));
     }
     if (isHidden) return;
     if (history.state?.screen) history.replaceState(null, "");
     this.#show(null);
     this.watching.sound.play();
+  }
+
+  /** Begins to watch a child. */
+  listen(child, isSmall) {
+    const watching = new Watching(child, this, isSmall);
+    watching.addEventListener("update", () => watching === this.watching && this.#followRefusal());
+    const { control, watcher } = watching;
+    // Only the page's own child can push to it.
+    if (child.origin === here && !child.token) watcher.addEventListener("hello", () => renewPush(control).catch(() => {}));
+    return watching;
   }
 
   async #followRefusal() {
@@ -205,11 +243,11 @@ class App {
     if (isRefused()) this.#replace(refusedScreen(this, this.watching), "refused");
   }
 
-  #leave() {
+  leave() {
     const { watching } = this;
     this.watching = null;
     this.#watch.close();
-    watching.stop();
+    if (!this.rooms?.give(watching)) watching.stop();
   }
 
   isForgotten(child) {
@@ -221,7 +259,7 @@ class App {
     this.#forgotten.add(child.id);
     isTold ||= this.watching?.child.id === child.id && this.watching.watcher.refusal?.reason === "not-paired";
     if (!isTold && !await this.#unpair(child)) notice(t("forget.left"));
-    if (this.watching?.child.id === child.id) this.#leave();
+    if (this.watching?.child.id === child.id) this.leave();
     if (child.origin === here) dropPush().catch(() => {});
     await this.store.removeChild(child.id);
     history.replaceState(null, "");
@@ -247,7 +285,12 @@ class App {
     const turn = (this.#turn += 1);
     const { openingScreen, settingsScreen } = screen === "settings" || screen === "opening" ? await later() : {};
     if (turn !== this.#turn) return;
-    if (screen === "children") this.#replace(childrenScreen(this, await this.store.children()), screen);
+    if (screen === "children") {
+      await this.#openRooms();
+      if (turn !== this.#turn) return;
+      if (this.watching) this.leave();
+      this.#replace(this.rooms.element, screen);
+    }
     else if (screen === "settings") this.#replace(settingsScreen(this, this.watching), screen);
     else if (screen === "opening") this.#replace(openingScreen(this, options), screen);
     else {
@@ -258,7 +301,7 @@ class App {
 
   #replace(element, name) {
     const hadScreen = Boolean(this.#screen);
-    this.#screen?.remove();
+    if (this.#screen !== element) this.#screen?.remove();
     this.#screen = element;
     this.#watch?.element.classList.toggle("behind", Boolean(element));
     if (element) {
@@ -268,6 +311,7 @@ class App {
       scrollTo(0, 0);
       element.querySelector("h1").focus();
     } else if (hadScreen) this.#watch.element.querySelector(".hearing").focus({ focusVisible: false });
+    this.rooms?.arrange(name);
     this.watching?.update();
   }
 

@@ -27,6 +27,7 @@ globalThis.pageCore = (() => {
   async function load(folder) {
     const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity", "away", "restart", "statistics", "race", "arrivals"];
     for (const name of names) modules[name] = await import(`${folder}core/${name}.js`);
+    modules.mix = await import(`${folder}rooms/mix.js`);
     modules.texts = await import(`${folder}texts/texts.js`);
     store = await modules.store.open();
     identity = await store.identity();
@@ -613,6 +614,32 @@ globalThis.pageCore = (() => {
     return { reason: watcher.refusal.reason };
   }
 
+  /** How loud each of two rooms is played, in fake time. */
+  function mixing() {
+    const mix = new modules.mix.Mix();
+    let now = 0;
+    const expectShares = (what, levels, expected, times = 8) => {
+      let shares;
+      for (let time = 0; time < times; time += 1, now += 200) {
+        for (const [id, level] of Object.entries(levels)) mix.note(id, level, now);
+        shares = mix.shares(now);
+      }
+      const shown = Object.fromEntries([...shares].map(([id, share]) => [id, Math.round(share * 10) / 10]));
+      check(JSON.stringify(shown) === JSON.stringify(expected), `${what}: ${JSON.stringify(shown)}`);
+    };
+    expectShares("all quiet", { one: -60, two: -55 }, { one: 1, two: 1 });
+    expectShares("one loud, at once", { one: -20, two: -60 }, { one: 1, two: 0.8 }, 1);
+    expectShares("one loud", { one: -20, two: -60 }, { one: 1, two: 0.2 });
+    expectShares("two a little louder", { one: -20, two: -15 }, { one: 1, two: 0.2 });
+    expectShares("two much louder: heard in full at once", { one: -30, two: -5 }, { one: 0.8, two: 1 }, 1);
+    expectShares("two much louder", { one: -30, two: -5 }, { one: 0.2, two: 1 });
+    expectShares("the louder one is gone", { one: -30 }, { one: 1, two: 0.2 }, 20);
+    expectShares("quiet again", { one: -70, two: -70 }, { one: 1, two: 1 }, 40);
+    mix.remove("two");
+    expectShares("one alone", { one: -10 }, { one: 1 });
+    return {};
+  }
+
   /** How long sound waits, in fake time; and that a connection is told where the browser has the means. */
   function waiting(index) {
     const { SoundBuffer, canWait } = modules.buffer;
@@ -711,7 +738,7 @@ globalThis.pageCore = (() => {
   }
 
   const calls = {
-    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, race, truths, liars, noPath, vectors, parsing, impostors, lost,
+    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, race, truths, mixing, liars, noPath, vectors, parsing, impostors, lost,
     back, forged, audioOnly, refused, viewers, waiting, delay,
     firstPicture: (index) => until("the first picture", () => watched[index].firstPictureMs),
     state: (index) => ({ events: watched[index].events, movedTo: watched[index].watcher.movedTo, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),

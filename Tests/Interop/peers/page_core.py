@@ -318,6 +318,7 @@ class Checks:
         self.run("from elsewhere", lambda: self.page("away"))
         self.run("which room", lambda: self.page("race"))
         self.run("what is called live", lambda: self.page("truths"))
+        self.run("the loudest room", lambda: self.page("mixing"))
         self.run("links and codes as typed", lambda: self.page("parsing"))
         self.run("alarm table", self.alarm_table)
         self.run("impostors", lambda: self.page("impostors"))

@@ -366,7 +366,7 @@ class Edges(page_screens.Household):
         # The worker keeps the files of this page alone, whatever is asked for.
         phone.evaluate("Promise.allSettled(['./healthz', './page/0/app.js', './page/../evil.js', 'https://localhost:1/page/evil.js'].map((url) => fetch(url))).then(() => 0)")
         kept = phone.evaluate("caches.keys().then((names) => Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map(({ url }) => url)))).then((all) => all.flat())")
-        own = re.compile(re.escape(self.url) + r"(page/[0-9a-f]{16}/(app\.js|(core|css|icons|screens|texts)/[\w.-]+)|push-words)?")
+        own = re.compile(re.escape(self.url) + r"(page/[0-9a-f]{16}/(app\.js|(core|css|icons|rooms|screens|texts)/[\w.-]+)|push-words)?")
         if not kept or (strange := [url for url in kept if not own.fullmatch(url)]):
             raise browsers.BrowserError(f"the worker keeps {strange if kept else kept}")
         self.expect_no_errors(phone)

@@ -301,7 +301,8 @@ class Household:
         tables = json.loads(phone.evaluate(
             "(async () => { const base = document.querySelector('script[src]').src.replace(/app.js$/, 'texts/');"
             " const { flat } = await import(base + 'texts.js');"
-            f" const tables = await Promise.all({json.dumps(LANGUAGES)}.map(async n => flat((await import(base + n + '.js')).default)));"
+            " const { default: rooms } = await import(base + '../rooms/texts.js');"
+            f" const tables = await Promise.all({json.dumps(LANGUAGES)}.map(async n => ({{ ...flat((await import(base + n + '.js')).default), ...flat(rooms[n]) }})));"
             " return JSON.stringify(tables); })()"
         ))
         for language, table in zip(LANGUAGES, tables):

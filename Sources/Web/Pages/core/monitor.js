@@ -1,6 +1,6 @@
 import { Alarm } from "./alarm.js";
 import { Diary } from "./diary.js";
-import { Ring } from "./ring.js";
+import { ring } from "./ring.js";
 
 const tickInterval = 500;
 /** A tick that comes this late means that the page did not run, ms. */
@@ -14,7 +14,6 @@ const seconds = () => performance.now() / 1000;
  */
 export class Monitor extends EventTarget {
   #alarm;
-  #ring = new Ring();
   #diary = new Diary();
   #isTelling = false;
   #watcher;
@@ -52,12 +51,12 @@ export class Monitor extends EventTarget {
 
   /** For listening, too; see Ring. */
   get context() {
-    return this.#ring.context;
+    return ring.context;
   }
 
   /** To be called inside a tap, so that an alarm may sound later. */
   unlock() {
-    this.#ring.unlock();
+    ring.unlock();
   }
 
   acknowledge() {
@@ -74,7 +73,7 @@ export class Monitor extends EventTarget {
   close() {
     this.#listening.abort();
     clearInterval(this.#tick);
-    this.#ring.close();
+    ring.stop(this);
     this.alarm = null;
   }
 
@@ -114,8 +113,8 @@ export class Monitor extends EventTarget {
   #evaluate() {
     const alarm = this.#alarm.evaluate(seconds());
     const before = this.alarm;
-    if (alarm?.loudness > 0) this.#ring.start(alarm.loudness);
-    else this.#ring.stop();
+    if (alarm?.loudness > 0) ring.start(this, alarm.loudness);
+    else ring.stop(this);
     if (alarm) alarm.since = Math.round(performance.timeOrigin + alarm.since * 1000);
     const isSame = (alarm === null) === (before === null)
       && Object.keys(alarm ?? {}).every((name) => name === "since" || alarm[name] === before[name]);

@@ -42,20 +42,19 @@ function wave(samples) {
 
 /**
  * The ringing itself, in two ways at once, because browsers silence one or the other: Web Audio, and a looped media
- * element; and by vibration.
+ * element; and by vibration. One for all monitors of the page: the loudest counts.
  */
-export class Ring {
+class Ring {
   #element = document.createElement("audio");
-  #address;
   #context = null;
   #gain = null;
   #source = null;
   #vibrating = null;
-  #loudness = 0;
+  /** By who wants it to ring, 0 to 1. */
+  #wanted = new Map();
 
   constructor() {
-    this.#address = URL.createObjectURL(wave(pattern()));
-    this.#element.src = this.#address;
+    this.#element.src = URL.createObjectURL(wave(pattern()));
     this.#element.loop = true;
     this.#element.preload = "auto";
   }
@@ -80,9 +79,10 @@ export class Ring {
     element.play().then(() => this.isRinging || element.pause()).catch(() => {}).finally(() => (element.muted = false));
   }
 
-  /** @param {number} loudness 0 to 1 */
-  start(loudness) {
-    this.setLoudness(loudness);
+  /** @param {object} owner @param {number} loudness 0 to 1 */
+  start(owner, loudness) {
+    this.#wanted.set(owner, loudness);
+    this.#follow();
     if (this.isRinging) return;
     this.#prepare();
     this.#source = true;
@@ -105,27 +105,24 @@ export class Ring {
     this.#vibrating = setInterval(vibrate, 2000);
   }
 
-  setLoudness(loudness) {
-    this.#loudness = Math.min(1, Math.max(0, loudness));
+  get #loudness() {
+    return Math.max(0, ...this.#wanted.values());
+  }
+
+  #follow() {
     this.#element.volume = this.#loudness;
     if (this.#gain) this.#gain.gain.value = this.#loudness;
   }
 
-  stop() {
-    if (!this.isRinging) return;
+  stop(owner) {
+    if (!this.#wanted.delete(owner)) return;
+    if (this.#wanted.size) return this.#follow();
     this.#source.stop?.();
     this.#source.disconnect?.();
     this.#source = null;
     this.#element.pause();
     clearInterval(this.#vibrating);
     navigator.vibrate?.(0);
-  }
-
-  close() {
-    this.stop();
-    URL.revokeObjectURL(this.#address);
-    this.#context?.close().catch(() => {});
-    this.#context = null;
   }
 
   #prepare() {
@@ -141,3 +138,5 @@ export class Ring {
     }
   }
 }
+
+export const ring = new Ring();

@@ -36,6 +36,7 @@ export class Session {
   #isOver = false;
   #timer;
   #wantsTalk;
+  #isSmall;
   #talks = null;
   #microphone;
   #servers = [];
@@ -80,11 +81,12 @@ export class Session {
 
   /**
    * @param {Child} child
-   * @param {{identity: Identity, audioOnly: boolean, wantsTalk: boolean, microphone: MediaStreamTrack|null}} options
+   * @param {{identity: Identity, audioOnly: boolean, isSmall: boolean, wantsTalk: boolean, microphone: MediaStreamTrack|null}} options
    */
-  constructor(child, { identity, audioOnly, wantsTalk, microphone }) {
+  constructor(child, { identity, audioOnly, isSmall, wantsTalk, microphone }) {
     this.#child = child;
     this.audioOnly = audioOnly;
+    this.#isSmall = isSmall;
     this.#wantsTalk = wantsTalk;
     this.#microphone = microphone;
     this.#signaling = child.token ? new WHEPSignaling(child) : new PairedSignaling(child, identity);
@@ -163,7 +165,9 @@ export class Session {
   async #offer() {
     const { connection } = this;
     await connection.setLocalDescription();
-    return withLoopback(connection.localDescription.sdp, this.#child.origin);
+    const { sdp } = connection.localDescription;
+    // kbit/s, RFC 8866 section 5.8: of a usual camera only the smallest rendition takes less.
+    return withLoopback(this.#isSmall ? sdp.replace(/^m=video.*\s+c=.*\s+/m, "$&b=AS:110\r\n") : sdp, this.#child.origin);
   }
 
   /** Of a connection that nobody has been offered, and that asks the child's servers, if it has any and is met elsewhere. */

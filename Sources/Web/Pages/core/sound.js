@@ -56,6 +56,8 @@ export class Sound extends EventTarget {
   #hasPlayed = false;
   #mutedUntil = null;
   #boost = new Boost(() => this.#attach());
+  #volume = 1;
+  #share = 1;
 
   /** @param {Watcher} watcher */
   constructor(watcher) {
@@ -124,12 +126,19 @@ export class Sound extends EventTarget {
 
   /** 0 to 1. iPhones leave it to their buttons. */
   get volume() {
-    return this.#element.volume;
+    return this.#volume;
   }
 
   set volume(value) {
-    this.#element.volume = Math.min(1, Math.max(0, Number(value) || 0));
+    this.#volume = Math.min(1, Math.max(0, Number(value) || 0));
+    this.#element.volume = this.#volume * this.#share;
     this.#update();
+  }
+
+  /** Of the volume, while another room is louder: above 0. */
+  set share(value) {
+    this.#share = value;
+    this.volume = this.#volume;
   }
 
   get verdict() {
@@ -152,7 +161,7 @@ export class Sound extends EventTarget {
     if (phase !== "live") return "reconnecting";
     if (this.isBlocked) return this.#hasPlayed ? "stopped" : "tap";
     if (this.#element.muted) return "muted";
-    if (this.#element.volume === 0) return "silent";
+    if (this.#volume === 0) return "silent";
     if (["missing", "off"].includes(control.state?.microphone?.state)) return "microphone";
     // Right after the begin it has not had its time yet, and is not called heard either.
     if (this.#element.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return "no-sound-arrives";

@@ -41,8 +41,9 @@ export class Watcher extends EventTarget {
   #buffer = new SoundBuffer();
   #wakes;
   #audioOnly = false;
+  #isSmall = false;
   #microphone = null;
-  /** Why it reconnected last: "online", "wake", "weak", "silence", "audio only", "microphone" or a screen's own word. */
+  /** Why it reconnected last: "online", "wake", "weak", "silence", "audio only", "picture", "microphone" or a screen's own word. */
   lastReconnect = null;
   /** @type {"connecting"|"live"|"reconnecting"|"stopped"|"refused"} */
   phase = "stopped";
@@ -144,6 +145,13 @@ export class Watcher extends EventTarget {
     this.#changed();
   }
 
+  /** Whether the smallest rendition of the picture is enough. */
+  set isSmall(value) {
+    if (this.#isSmall === value) return;
+    this.#isSmall = value;
+    if (!this.#audioOnly) this.reconnect("picture");
+  }
+
   /** Whether sound waits longer, for a path with blackouts. */
   get steadySound() {
     return this.#buffer.isSteady;
@@ -213,7 +221,7 @@ export class Watcher extends EventTarget {
     let session;
     try {
       session = new Session(this.child, {
-        identity, audioOnly: this.#audioOnly || !(token || permissions.includes("view")),
+        identity, audioOnly: this.#audioOnly || !(token || permissions.includes("view")), isSmall: this.#isSmall,
         wantsTalk: Boolean(token) || permissions.includes("talk"), microphone: this.#microphone,
       });
     } catch (error) {

@@ -43,7 +43,7 @@ export function alarmOverlay(watching) {
 
   function update() {
     const { alarm } = monitor;
-    const rings = Boolean(alarm) && alarm.level !== "notice" && !alarm.acknowledged;
+    const rings = !watching.app.rooms && Boolean(alarm) && alarm.level !== "notice" && !alarm.acknowledged;
     if (alarm) {
       const seconds = (Date.now() - alarm.since) / 1000;
       dialog.dataset.since = alarm.since;

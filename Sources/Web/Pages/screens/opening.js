@@ -114,5 +114,5 @@ export function refusedScreen(app, { name, watcher, child }) {
   return h("section", { class: "screen", "data-refused": reason }, h("h1", { tabindex: "-1" }, name), h("p", { class: "problem", role: "alert" }, t(`refused.${reason}`, { when: moment(child.expiresAt ?? Date.now()) })),
     text && h("p", {}, h("small", {}, text)),
     h("div", { class: "stack" }, h("button", { class: "main", onclick: () => app.go("opening") }, t("open.again")),
-      h("button", { onclick: () => app.watch(child) }, t("again")), h("button", { class: "danger", onclick: () => app.forget(child) }, t("forget"))));
+      h("button", { onclick: () => app.watch(child) }, t("again")), app.rooms && h("button", { onclick: () => app.go("children") }, t("children")), h("button", { class: "danger", onclick: () => app.forget(child) }, t("forget"))));
 }

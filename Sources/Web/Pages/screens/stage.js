@@ -12,6 +12,33 @@ export const screenHelp = () => [t("awake.refused"), t(system() === "iphone" ? "
 /** For the browser to keep the screen on, ms. */
 const lockPatience = 5000;
 
+/**
+ * Keeps the screen on until `signal`. W3C Screen Wake Lock. iPhones refuse it in pages of the home screen up to iOS 18.3, others when the battery is low.
+ * @param {{screenTurnsOff: boolean}} shown gets whether the browser refuses
+ */
+export function keepAwake(shown, signal) {
+  async function ask() {
+    if (document.visibilityState !== "visible" || signal.aborted) return;
+    const lock = await within(lockPatience, navigator.wakeLock?.request("screen"), keep).catch(() => null);
+    if (lock) keep(lock);
+    else if (!signal.aborted && document.visibilityState === "visible" && !shown.screenTurnsOff) {
+      shown.screenTurnsOff = true;
+      notice(...screenHelp());
+    }
+  }
+
+  function keep(lock) {
+    if (!lock) return;
+    const release = () => void lock.release().catch(() => {});
+    if (signal.aborted) return release();
+    signal.addEventListener("abort", release);
+    shown.screenTurnsOff = false;
+    lock.addEventListener("release", ask, { signal });
+  }
+  document.addEventListener("visibilitychange", ask, { signal });
+  ask();
+}
+
 const corners = ["bottom-end", "top-end", "top-start", "bottom-start"];
 
 /**
@@ -40,8 +67,7 @@ export class Stage {
     this.ending = new AbortController();
     const { signal } = this.ending;
     watching.addEventListener("update", () => this.#update(), { signal });
-    document.addEventListener("visibilitychange", () => this.#stayAwake(), { signal });
-    this.#stayAwake();
+    keepAwake(watching, signal);
     this.#update();
   }
 
@@ -51,7 +77,6 @@ export class Stage {
 
   close() {
     this.ending.abort();
-    this.lock?.release().catch(() => {});
     if (document.pictureInPictureElement) document.exitPictureInPicture().catch(() => {});
     if (this.stillURL) URL.revokeObjectURL(this.stillURL);
   }
@@ -76,26 +101,6 @@ export class Stage {
     setText(this.word.firstChild, text);
     this.word.hidden = !text;
     setAttribute(this.element, "aria-label", isLive ? t("stage.label", { name: watching.name }) : text);
-  }
-
-  // W3C Screen Wake Lock. iPhones refuse it in pages of the home screen up to iOS 18.3, others when the battery is low.
-  async #stayAwake() {
-    if (document.visibilityState !== "visible" || this.ending.signal.aborted) return;
-    const lock = await within(lockPatience, navigator.wakeLock?.request("screen"), (late) => this.#keep(late)).catch(() => null);
-    if (lock) this.#keep(lock);
-    else if (this.ending.signal.aborted) return;
-    else if (document.visibilityState === "visible" && !this.watching.screenTurnsOff) {
-      this.watching.screenTurnsOff = true;
-      notice(...screenHelp());
-    }
-  }
-
-  #keep(lock) {
-    if (!lock) return;
-    if (this.ending.signal.aborted) return void lock.release().catch(() => {});
-    this.lock = lock;
-    this.watching.screenTurnsOff = false;
-    lock.addEventListener("release", () => this.#stayAwake(), { signal: this.ending.signal });
   }
 
   /** The whole screen, or back. */

@@ -31,14 +31,15 @@ export class Watching extends EventTarget {
   #firstAt = 0;
   #leaving = new AbortController();
 
-  /** @param {Child} child @param {{store: Store, identity: Identity, settings: Object}} app */
-  constructor(child, app) {
+  /** @param {Child} child @param {{store: Store, identity: Identity, settings: Object}} app @param {boolean} isSmall is it shown small at first? */
+  constructor(child, app, isSmall = false) {
     super();
     this.child = child;
     this.app = app;
     this.video = h("video", { playsinline: true, autoplay: true, muted: true, "aria-hidden": "true", disableremoteplayback: true });
     this.video.muted = true;
     this.watcher = new Watcher(child, { identity: app.identity, store: app.store });
+    this.watcher.isSmall = isSmall;
     this.watcher.steadySound = app.settings.steadySound;
     this.sound = new Sound(this.watcher);
     this.sound.boost = app.settings.boost;

@@ -57,7 +57,7 @@ export default {
     linux: "Datei laden.|Chrome: Einstellungen → Datenschutz und Sicherheit → Sicherheit → Zertifikate verwalten → Zertifizierungsstellen → Importieren. Firefox: Einstellungen → Zertifikate anzeigen → Zertifizierungsstellen → Importieren.|„Websites identifizieren“ ankreuzen, dann neu laden.",
     own: "Das Zertifikat gilt nur für die eigenen Namen und Adressen dieser Kamera.", other: "Vielleicht vertraut der Browser dem Zertifikat dieser Kamera noch nicht.", page: "Ihre eigene Seite öffnen",
   },
-  children: { _: "Zimmer", seen: "Zuletzt {when}", never: "Noch nie angesehen" },
+  children: { _: "Zimmer", seen: "Zuletzt {when}" },
   device: { missing: "Fehlt" },
   error: {
     "not-permitted": "Dieses Handy darf das nicht.", unavailable: "Das Gerät dafür fehlt oder geht nicht.",

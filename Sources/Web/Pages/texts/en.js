@@ -56,7 +56,7 @@ export default {
     linux: "Download the file.|Chrome: Settings → Privacy and security → Security → Manage certificates → Authorities → Import. Firefox: Settings → Certificates → View Certificates → Authorities → Import.|Tick “identify websites”, then reload.",
     own: "The certificate is only valid for this camera’s own names and addresses.", other: "The browser may not trust that camera’s certificate yet.", page: "Open its own page",
   },
-  children: { _: "Rooms", seen: "Last seen {when}", never: "Not watched yet" },
+  children: { _: "Rooms", seen: "Last seen {when}" },
   device: { missing: "Missing" },
   error: {
     "not-permitted": "This phone is not allowed to do that.", unavailable: "The device for this is missing or does not work.",

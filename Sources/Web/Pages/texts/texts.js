@@ -65,6 +65,9 @@ export function t(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
+/** Adds texts, as those of a table. */
+export const add = (texts) => Object.assign(table, flat(texts));
+
 /** Whether there is a text of this key. */
 export const has = (key) => key in table;
 
