@@ -255,11 +255,11 @@ import Testing
 
   @Test func whatCannotBecomeASessionIsNamed() throws {
     let cases: [(NegotiationError, (inout String) -> Void)] = [
-      (.noFingerprint, { $0 = $0.replacing("a=fingerprint", with: "a=x") }),
-      (.noSHA256Fingerprint, { $0 = $0.replacing("sha-256", with: "sha-1") }),
-      (.noICECredentials, { $0 = $0.replacing("a=ice-ufrag", with: "a=x") }),
-      (.noRTCPMux("v"), { $0 = $0.replacing("a=rtcp-mux", with: "a=x") }),
-      (.badSetup(.holdconn), { $0 = $0.replacing("actpass", with: "holdconn") }),
+      (.noFingerprint(SourceLine()), { $0 = $0.replacing("a=fingerprint", with: "a=x") }),
+      (.noSHA256Fingerprint(SourceLine()), { $0 = $0.replacing("sha-256", with: "sha-1") }),
+      (.noICECredentials(SourceLine()), { $0 = $0.replacing("a=ice-ufrag", with: "a=x") }),
+      (.noRTCPMux("v", SourceLine()), { $0 = $0.replacing("a=rtcp-mux", with: "a=x") }),
+      (.badSetup(.holdconn, SourceLine()), { $0 = $0.replacing("actpass", with: "holdconn") }),
       (
         .nothingInCommon,
         {

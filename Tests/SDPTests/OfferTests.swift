@@ -82,10 +82,10 @@ import Testing
       (.answerDoesNotFit("section 0 has no codec of the offer"), { $0.media[0].payloads = [] }),
       (.noBundle, { $0.groups = [] }),
       (.noBundle, { $0.groups[0].mids = ["0", "1"] }),
-      (.badSetup(.actpass), { $0.media[0].setup = .actpass }),
-      (.noRTCPMux("0"), { ($0.media[0].rtcpMux, $0.media[0].rtcpMuxOnly) = (false, false) }),
-      (.noFingerprint, { for index in 0..<3 { $0.media[index].fingerprints = [] } }),
-      (.noICECredentials, { for index in 0..<3 { $0.media[index].icePwd = nil } }),
+      (.badSetup(.actpass, SourceLine()), { $0.media[0].setup = .actpass }),
+      (.noRTCPMux("0", SourceLine()), { ($0.media[0].rtcpMux, $0.media[0].rtcpMuxOnly) = (false, false) }),
+      (.noFingerprint(SourceLine()), { for index in 0..<3 { $0.media[index].fingerprints = [] } }),
+      (.noICECredentials(SourceLine()), { for index in 0..<3 { $0.media[index].icePwd = nil } }),
       (.nothingInCommon, { for index in 0..<3 { $0.media[index].port = 0 } }),
     ]
     for (expected, edit) in edits {

@@ -180,7 +180,7 @@ import Wire
 
   @Test func aFailedCreationLeavesNothing() {
     var shell = WHEPHarness()
-    shell.createResult = .failure(Problem(negotiation: .noFingerprint))
+    shell.createResult = .failure(Problem(negotiation: .noFingerprint(SourceLine())))
     let response = shell.post()
     #expect(response.status == 400 && response.text.contains("fingerprint"))
     shell.createResult = .failure(Problem(404, "no camera \"x\""))

@@ -53,14 +53,16 @@ struct BundledTransport {
         candidates: source.candidates.filter { $0[...].parts().dropFirst().first == "1" },
         endOfCandidates: source.endOfCandidates)
     }
-    throw .noICECredentials
+    throw .noICECredentials(sections.first?.source ?? SourceLine())
   }
 
   /// The peer's certificate fingerprints. RFC 8122 section 5.1 asks for one with SHA-256, which is what we compute.
   static func fingerprints(_ sections: [MediaDescription]) throws(NegotiationError) -> [Fingerprint] {
-    guard let section = sections.first(where: { !$0.fingerprints.isEmpty }) else { throw .noFingerprint }
+    guard let section = sections.first(where: { !$0.fingerprints.isEmpty }) else {
+      throw .noFingerprint(sections.first?.source ?? SourceLine())
+    }
     guard section.fingerprints.contains(where: { $0.algorithm == "sha-256" && $0.bytes.count == 32 }) else {
-      throw .noSHA256Fingerprint
+      throw .noSHA256Fingerprint(section.fingerprints.first?.source ?? SourceLine())
     }
     return section.fingerprints
   }

@@ -9,12 +9,13 @@ struct CodecMatch {
   var feedback: [String]
 
   /// Picks our first codec that the section has; nil if there is none.
-  init?(_ local: LocalMedia, _ section: MediaDescription) {
+  ///
+  /// - Parameter taken: the formats of other sections on the same transport. RFC 9143 section 9.1: a payload type is one codec there.
+  init?(_ local: LocalMedia, _ section: MediaDescription, beside taken: [PayloadFormat] = []) {
     guard section.kind == local.kind, section.isSecureRTP else { return nil }
+    let payloads = section.payloads.filter { !section.isRTCP($0.number) && $0.clash(with: taken) == nil }
     for codec in local.codecs where codec.isPrimary {
-      guard let format = section.payloads.first(where: { codec.matches($0) && !section.isRTCP($0.number) }) else {
-        continue
-      }
+      guard let format = payloads.first(where: { codec.matches($0) }) else { continue }
       self.codec = codec
       self.format = format
       feedback = codec.feedback.filter { ours in
@@ -22,14 +23,14 @@ struct CodecMatch {
       }
       // RFC 4588 section 8.6: apt is the payload type that is retransmitted.
       if let helper = local.codecs.first(where: \.isRetransmission) {
-        rtx = section.payloads.first {
+        rtx = payloads.first {
           $0.name.lowercased() == helper.name.lowercased() && $0.clockRate == format.clockRate
             && $0.parameters["apt"] == String(format.number)
         }
       }
       // RFC 2198 section 5: the payload types of the blocks, separated by slashes.
       if let helper = local.codecs.first(where: \.isRedundancy) {
-        red = section.payloads.first { candidate in
+        red = payloads.first { candidate in
           let blocks = candidate.parameters.text[...].parts(47)
           return helper.matches(candidate) && !blocks.isEmpty && blocks.allSatisfy { $0 == String(format.number) }
         }
@@ -76,12 +77,18 @@ struct CodecMatch {
 
 extension MediaDescription {
   /// Names of the codecs that carry media themselves, each once, as written; for an unusable one, why.
-  var codecNames: [String] {
+  func codecNames(_ ours: [RTPCodec], beside taken: [PayloadFormat]) -> [String] {
     var seen: Set<String> = []
     return mediaPayloads.filter { seen.insert($0.name.lowercased()).inserted }
-      .map {
-        let name = SourceLine.shown($0.name)
-        return isRTCP($0.number) ? "\(name) (its payload type \($0.number) is RTCP's)" : name
+      .map { format in
+        let name = SourceLine.shown(format.name)
+        if isRTCP(format.number) { return "\(name) (its payload type \(format.number) is RTCP's)" }
+        if let other = format.clash(with: taken) {
+          return
+            "\(name) (its payload type \(format.number) is that of \(SourceLine.shown(other.name)) in the same bundle)"
+        }
+        // Of another clock rate or number of channels.
+        return ours.contains { $0.isNamed(format.name) } ? SourceLine.shown(format.encoding) : name
       }
   }
 
@@ -115,4 +122,16 @@ extension MediaDescription {
       index: index, mid: mid ?? "", remoteSCTPPort: sctpPort ?? 5000,
       remoteMaxMessageSize: size == 0 ? .max : Int(clamping: size))
   }
+}
+
+extension PayloadFormat {
+  /// Another codec with the same payload type.
+  func clash(with others: [PayloadFormat]) -> PayloadFormat? {
+    others.first {
+      $0.number == number && ($0.name.lowercased() != name.lowercased() || $0.clockRate != clockRate)
+    }
+  }
+
+  /// `opus/48000/2`, as in an `rtpmap` line.
+  var encoding: String { "\(name)/\(clockRate)" + (channels.map { "/\($0)" } ?? "") }
 }

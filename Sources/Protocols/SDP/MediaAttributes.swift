@@ -31,6 +31,7 @@ public struct Fingerprint: Hashable, Sendable {
   /// Lower case, for example `sha-256`.
   public var algorithm: String
   public var bytes: [UInt8]
+  public var source = SourceLine()
 
   public init(algorithm: String, bytes: [UInt8]) {
     self.algorithm = algorithm

@@ -53,6 +53,8 @@ public struct MediaDescription: Hashable, Sendable {
   public var endOfCandidates: Bool
   public var fingerprints: [Fingerprint]
   public var setup: SetupRole?
+  /// Its line.
+  public var setupSource = SourceLine()
   /// RFC 5761 section 5.1.1.
   public var rtcpMux: Bool
   /// RFC 8858 section 3.
@@ -64,6 +66,8 @@ public struct MediaDescription: Hashable, Sendable {
   public var allowsMixedExtensions: Bool
   /// The RTP payload formats, in the order of preference of the `m=` line.
   public var payloads: [PayloadFormat]
+  /// The first `rtpmap` line whose format the `m=` line does not list, or that is no payload type: not used.
+  public var strayMap = SourceLine()
   public var extensions: [ExtensionMapping]
   public var streams: [MediaStreamID]
   public var sources: [MediaSource]

@@ -9,14 +9,15 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
   case noCommonCodec(offered: [String], ours: [String], lines: [SourceLine])
   /// The answer has several sections, but no BUNDLE group to put them on one transport. RFC 9143.
   case noBundle
-  case noICECredentials
-  case noFingerprint
-  /// There are fingerprints, but none is a SHA-256 of 32 bytes.
-  case noSHA256Fingerprint
+  /// The first section that has them by rights.
+  case noICECredentials(SourceLine)
+  case noFingerprint(SourceLine)
+  /// There are fingerprints, of which this is the first, but none is a SHA-256 of 32 bytes.
+  case noSHA256Fingerprint(SourceLine)
   /// An RTP section without `a=rtcp-mux`; named by its mid or index.
-  case noRTCPMux(String)
+  case noRTCPMux(String, SourceLine)
   /// `a=setup` has a value that this side may not send at this point.
-  case badSetup(SetupRole)
+  case badSetup(SetupRole, SourceLine)
   /// The answer's sections do not match the offer's; the text says how.
   case answerDoesNotFit(String)
 
@@ -32,11 +33,11 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
             + (lines.count > Self.mostLines ? " and others" : ""))
     case .noBundle:
       "several media sections without a BUNDLE group; this end has one transport only (bundle-policy=max-bundle)"
-    case .noICECredentials: "no ice-ufrag and ice-pwd"
-    case .noFingerprint: "no fingerprint; media is encrypted or not sent at all"
-    case .noSHA256Fingerprint: "no sha-256 fingerprint"
-    case .noRTCPMux(let section): "media section \(section) has no rtcp-mux"
-    case .badSetup(let role): "setup:\(role.rawValue) cannot be used here"
+    case .noICECredentials(let line): "no ice-ufrag and ice-pwd" + line.behindColon
+    case .noFingerprint(let line): "no fingerprint; media is encrypted or not sent at all" + line.behindColon
+    case .noSHA256Fingerprint(let line): "no sha-256 fingerprint" + line.behindColon
+    case .noRTCPMux(let section, let line): "media section \(section) has no rtcp-mux" + line.behindColon
+    case .badSetup(let role, let line): "setup:\(role.rawValue) cannot be used here" + line.behindColon
     case .answerDoesNotFit(let how): "the answer does not fit the offer: \(how)"
     }
   }

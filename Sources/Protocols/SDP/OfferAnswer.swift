@@ -14,11 +14,14 @@ public enum OfferAnswer {
     var transport = whole
     let rejected = offer.media.indices.compactMap { index in
       assignment[index] == nil && index != dataIndex
-        ? rejection(of: index, offer.media[index], isBundled: whole.sections.contains(index), local) : nil
+        ? rejection(
+          of: index, offer.media[index], isBundled: whole.sections.contains(index), local,
+          beside: assignment.values.flatMap(\.match.answerFormats)) : nil
     }
     transport.keep(Set(assignment.keys).union(dataIndex.map { [$0] } ?? []), of: offer)
     if assignment.isEmpty, let first = rejected.first(where: { $0.reason == .noRTCPMux }) {
-      throw .noRTCPMux(offer.media[first.index].mid ?? String(first.index))
+      let section = offer.media[first.index]
+      throw .noRTCPMux(section.mid ?? String(first.index), section.source)
     }
     guard let tagged = transport.sections.first else { throw nothingInCommon(rejected, offer) }
 
@@ -26,7 +29,7 @@ public enum OfferAnswer {
     let bundled = (transport.sections + whole.sections.filter { !transport.sections.contains($0) }).map {
       offer.media[$0]
     }
-    let setup = try answerSetup(bundled.lazy.compactMap(\.setup).first, preferring: local.answerSetup)
+    let setup = try answerSetup(bundled.first { $0.setup != nil }, preferring: local.answerSetup)
     var session = NegotiatedSession(
       media: [], dataChannel: nil, rejected: rejected, remoteICE: try BundledTransport.remoteICE(bundled, of: offer),
       remoteFingerprints: try BundledTransport.fingerprints(bundled), weAreDTLSClient: setup == .active,
@@ -95,7 +98,8 @@ public enum OfferAnswer {
         for localIndex in media.indices {
           let flow = free[localIndex].intersection(offered.direction.reversed)
           guard mustFlow ? flow != .inactive : unused.contains(localIndex),
-            let match = CodecMatch(media[localIndex], offered)
+            let match = CodecMatch(
+              media[localIndex], offered, beside: assignment.values.flatMap(\.match.answerFormats))
           else { continue }
           assignment[index] = Assignment(local: localIndex, match: match, direction: flow)
           free[localIndex] = MediaDirection(
@@ -110,10 +114,11 @@ public enum OfferAnswer {
 
   /// Why a section is rejected; nil for one that the offerer rejects itself.
   private static func rejection(
-    of index: Int, _ offered: MediaDescription, isBundled: Bool, _ local: LocalSession
+    of index: Int, _ offered: MediaDescription, isBundled: Bool, _ local: LocalSession, beside taken: [PayloadFormat]
   ) -> RejectedMedia? {
     guard !offered.isRejected else { return nil }
     let tracks = local.media.filter { $0.kind == offered.kind }
+    let taken = isBundled ? taken : []
     let reason: SectionRejection
     if offered.isDataChannel {
       reason = isBundled || local.sctpPort == nil ? .noTrack : .otherTransport
@@ -121,12 +126,17 @@ public enum OfferAnswer {
       reason = .noTrack
     } else if !offered.isSecureRTP {
       reason = .unknownTransport(offered.transport)
-    } else if !tracks.contains(where: { CodecMatch($0, offered) != nil }) {
+    } else if !tracks.contains(where: { CodecMatch($0, offered, beside: taken) != nil }) {
+      let codecs = tracks.flatMap(\.codecs).filter(\.isPrimary)
+      let theirs = offered.codecNames(codecs, beside: taken)
       var ours: [String] = []
-      for codec in tracks.flatMap(\.codecs) where codec.isPrimary && !ours.contains(codec.name) {
-        ours.append(codec.name)
+      for codec in codecs {
+        let encoding = codec.format(number: 0, feedback: []).encoding
+        let isAlike = theirs.contains { $0.lowercased().hasPrefix(codec.name.lowercased() + "/") }
+        let name = isAlike ? encoding : codec.name
+        if !ours.contains(name) { ours.append(name) }
       }
-      reason = .noCodec(offered: offered.codecNames, ours: ours)
+      reason = .noCodec(offered: theirs, ours: ours)
     } else {
       reason = !isBundled ? .otherTransport : !offered.multiplexesRTCP ? .noRTCPMux : .noTrack
     }
@@ -142,7 +152,7 @@ public enum OfferAnswer {
       ours += own.filter { !ours.contains($0) }
       let section = offer.media[media.index]
       let maps = section.mediaPayloads.map(\.source).filter { $0.number > 0 }
-      lines += maps.isEmpty ? [section.source] : maps
+      lines += !maps.isEmpty ? maps : section.strayMap.number > 0 ? [section.strayMap] : [section.source]
     }
     lines.removeAll { $0.number == 0 }
     return ours.isEmpty ? .nothingInCommon : .noCommonCodec(offered: offered, ours: ours, lines: lines)
@@ -181,13 +191,13 @@ public enum OfferAnswer {
 
   // RFC 8842 section 5.3. An offer without the attribute leaves the choice, as old offers did.
   private static func answerSetup(
-    _ offered: SetupRole?, preferring preferred: SetupRole
+    _ section: MediaDescription?, preferring preferred: SetupRole
   ) throws(NegotiationError) -> SetupRole {
-    switch offered {
+    switch section?.setup {
     case nil, .actpass: preferred == .passive ? .passive : .active
     case .active: .passive
     case .passive: .active
-    case .holdconn: throw .badSetup(.holdconn)
+    case .holdconn: throw .badSetup(.holdconn, section?.setupSource ?? SourceLine())
     }
   }
 }

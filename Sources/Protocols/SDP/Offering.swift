@@ -59,7 +59,7 @@ extension OfferAnswer {
       media: [], dataChannel: nil, rejected: [],
       remoteICE: try BundledTransport.remoteICE(transport, of: answer),
       remoteFingerprints: try BundledTransport.fingerprints(transport),
-      weAreDTLSClient: try weAreClient(transport.lazy.compactMap(\.setup).first), midExtensionID: nil,
+      weAreDTLSClient: try weAreClient(transport.first { $0.setup != nil }), midExtensionID: nil,
       remoteBandwidth: answer.bandwidth)
     for index in accepted {
       let section = answer.media[index]
@@ -70,7 +70,7 @@ extension OfferAnswer {
       guard local.media.indices.contains(index), let match = CodecMatch(local.media[index], section) else {
         throw .answerDoesNotFit("section \(index) has no codec of the offer")
       }
-      guard section.multiplexesRTCP else { throw .noRTCPMux(section.mid ?? String(index)) }
+      guard section.multiplexesRTCP else { throw .noRTCPMux(section.mid ?? String(index), section.source) }
       let offered = offer.media[index]
       // RFC 8285 section 7: an answer keeps the offered id or leaves the extension out.
       let extensions = section.commonExtensions(local.media[index].headerExtensions).filter { mapping in
@@ -114,12 +114,12 @@ extension OfferAnswer {
   }
 
   // RFC 8842 section 5.3: the answer decides. Without the attribute the answerer is active.
-  private static func weAreClient(_ setup: SetupRole?) throws(NegotiationError) -> Bool {
-    switch setup {
+  private static func weAreClient(_ section: MediaDescription?) throws(NegotiationError) -> Bool {
+    switch section?.setup {
     case nil, .active: false
     case .passive: true
-    case .actpass: throw .badSetup(.actpass)
-    case .holdconn: throw .badSetup(.holdconn)
+    case .actpass, .holdconn:
+      throw .badSetup(section?.setup ?? .holdconn, section?.setupSource ?? SourceLine())
     }
   }
 

@@ -44,10 +44,12 @@ public struct RTPCodec: Hashable, Sendable {
   /// Whether it carries media itself.
   var isPrimary: Bool { !isRetransmission && !isRedundancy }
 
+  func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+
   /// Whether a peer's format is this codec. The channel count of Opus, which says nothing (RFC 7587 section 7 has it always
   /// 2), is not compared: webrtcbin writes `OPUS/48000`, others `opus/48000/1`.
   func matches(_ format: PayloadFormat) -> Bool {
-    name.lowercased() == format.name.lowercased() && clockRate == format.clockRate
+    isNamed(format.name) && clockRate == format.clockRate
       && (isOpus || (format.channels ?? channels) == channels)
   }
 

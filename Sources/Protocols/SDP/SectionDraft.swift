@@ -67,16 +67,18 @@ struct SectionDraft {
     case "mid", "ice-ufrag", "ice-pwd", "ice-options", "candidate", "end-of-candidates":
       try readTransport(name, value, line)
     case "fingerprint":
-      guard let fingerprint = Fingerprint(value) else {
+      guard var fingerprint = Fingerprint(value) else {
         throw SDPError(line: line.number, reason: "a fingerprint has an algorithm and hex bytes with colons between")
       }
       try check(media.fingerprints.count, SDPLimits.fingerprints, "fingerprints", line)
+      fingerprint.source = SourceLine(line)
       media.fingerprints.append(fingerprint)
     case "setup":
       guard let setup = SetupRole(rawValue: value.lowercased()) else {
         throw SDPError(line: line.number, reason: "setup is active, passive, actpass or holdconn")
       }
       media.setup = setup
+      media.setupSource = SourceLine(line)
     case "rtcp-mux": media.rtcpMux = true
     case "rtcp-mux-only": media.rtcpMuxOnly = true
     case "rtcp-rsize": media.rtcpReducedSize = true
@@ -142,7 +144,10 @@ struct SectionDraft {
     switch name {
     case "rtpmap":
       // What the m= line does not list, or RTP has no room for, is not used.
-      guard media.formats.contains(key), Self.isPayloadType(key), let number = UInt8(key) else { return }
+      guard media.formats.contains(key), Self.isPayloadType(key), let number = UInt8(key) else {
+        if media.strayMap.number == 0 { media.strayMap = SourceLine(line) }
+        return
+      }
       // RFC 8866 section 6.6: encoding name / clock rate [/ channels].
       let parts = rest.parts(47)
       guard parts.count == 2 || parts.count == 3, let rate = parts[1].number(as: UInt32.self), rate > 0 else {
@@ -213,7 +218,7 @@ struct SectionDraft {
     media.icePwd = media.icePwd ?? session.media.icePwd
     if media.iceOptions.isEmpty { media.iceOptions = session.media.iceOptions }
     if media.fingerprints.isEmpty { media.fingerprints = session.media.fingerprints }
-    media.setup = media.setup ?? session.media.setup
+    if media.setup == nil { (media.setup, media.setupSource) = (session.media.setup, session.media.setupSource) }
     media.endOfCandidates = media.endOfCandidates || session.media.endOfCandidates
     if isRTP {
       media.rtcpMux = media.rtcpMux || session.media.rtcpMux

@@ -21,6 +21,9 @@ public struct SourceLine: Hashable, Sendable, CustomStringConvertible {
   /// `line 7 (m=video 9 UDP/TLS/RTP/SAVPF 96)`. Peers choose the text: one line of printable characters, at most 100.
   public var description: String { "line \(number) (\(Self.shown(text)))" }
 
+  /// Nothing where it was not parsed.
+  var behindColon: String { number > 0 ? ": \(self)" : "" }
+
   static func shown(_ text: String) -> String {
     let characters = text.unicodeScalars.filter { (32...126).contains($0.value) }
     return String(String.UnicodeScalarView(characters.prefix(100))) + (characters.count > 100 ? "…" : "")
