@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// Whether the clock is synchronized. Times of events, the expiry of invitations and certificates depend on it.
 public enum ClockCheck {
@@ -21,7 +22,14 @@ public enum ClockCheck {
 
   /// - Parameter unixSeconds: the wall clock.
   public static func run(_ kernel: Kernel = ClockCheck.kernel, unixSeconds: Int64) -> Finding {
-    if unixSeconds < earliest { return Finding("clock", .problem, "the date is years in the past", remedy: remedy) }
+    if unixSeconds < earliest {
+      var (seconds, date) = (time_t(unixSeconds), tm())
+      gmtime_r(&seconds, &date)
+      return Finding(
+        "clock", .problem,
+        "the date is years in the past (\(date.tm_year + 1900)): nothing has set this machine's clock since it started",
+        remedy: remedy + ", and a network in which it reaches a time server")
+    }
     return switch kernel {
     case .synchronized: Finding("clock", .ok, "synchronized")
     case .unsynchronized:

@@ -14,7 +14,12 @@ public enum DirectoryCheck {
     // The system knows of access control lists, too.
     let isOwn = account.id == Account.own.id
     var readOnly: [String] = []
+    var blocked: Set<String> = []
     return directories.compactMap { directory in
+      if let finding = Finding.noDirectory("directory", directory, files) {
+        // The same for all below it.
+        return blocked.insert(finding.remedy ?? "").inserted ? finding : nil
+      }
       guard let status = files.status(directory) else { return nil }
       if files.isReadOnly(directory) {
         // Named once for all below it.
@@ -45,6 +50,18 @@ public enum DirectoryCheck {
 }
 
 extension Finding {
+  /// Where something stands that is no directory in the place of one, or above it; nil where nothing does.
+  static func noDirectory(_ what: String, _ path: String, _ files: SystemFiles) -> Finding? {
+    var place = path[...]
+    while !place.isEmpty, !files.exists(String(place)) {
+      place = place[..<(place.lastIndex(of: "/") ?? place.startIndex)]
+    }
+    guard !place.isEmpty, !files.isDirectory(String(place)) else { return nil }
+    return Finding(
+      what, .problem, place == path ? "\(path) is no directory" : "\(path) cannot be made: \(place) is no directory",
+      remedy: "Name another directory, or move '\(place)' away.")
+  }
+
   /// Nobody's rights are wrong, and no other owner would help.
   static func readOnly(_ what: String, _ path: String) -> Finding {
     Finding(

@@ -10,9 +10,11 @@ public enum KeyFileCheck {
     directory: String, names: [String], user: UInt32?, files: SystemFiles
   ) -> [Finding] {
     guard let folder = files.status(directory) else {
+      if let finding = Finding.noDirectory("state directory", directory, files) { return [finding] }
       return files.exists(directory)
         ? [hidden(directory)] : [Finding("state directory", .ok, "\(directory) will be made at the first start")]
     }
+    if let finding = Finding.noDirectory("state directory", directory, files) { return [finding] }
     let owner = user ?? folder.owner
     var findings = [finding("state directory", directory, folder, owner, mode: "700", files)].compactMap(\.self)
     var count = 0

@@ -1,11 +1,15 @@
 internal import Glibc
 
 /// How much a process may compute for what somebody else sends it. A piece of work that takes seconds (entities of entities,
-/// millions of SCRAM's iterations) ends the process by SIGXCPU (setrlimit(2)); of many small ones, each waits until what the ones
-/// before have cost is a tenth of the time that has passed.
+/// millions of SCRAM's iterations) ends the process by SIGXCPU: while it lasts (setrlimit(2)), or when it is done, so that the next
+/// connection does not begin it again. Of many small ones, each waits until what the ones before have cost is a tenth of the time
+/// that has passed.
 public struct ProcessorBudget {
   /// Seconds that one piece of work may take. A login takes less than one, also on a slow board.
-  public static let seconds = 5
+  private static let seconds = 5
+  /// What took longer and is done. RFC 7677 section 4 has 4096 iterations at least, servers some ten times as many: a fraction of a
+  /// second, also on a slow board.
+  private static let longest: Duration = .seconds(2)
   /// At once, and saved up while nothing is to be done.
   private static let burst: Duration = .seconds(2)
   private static let share = 10
@@ -26,6 +30,7 @@ public struct ProcessorBudget {
   /// - Returns: until when it has to wait; nil: not at all.
   public mutating func pause() -> ContinuousClock.Instant? {
     let (now, used) = (ContinuousClock.now, Self.used)
+    if used - usedBefore > Self.longest { raise(SIGXCPU) }
     saved = min(Self.burst, saved + (now - before) / Self.share - (used - usedBefore))
     (before, usedBefore) = (now, used)
     renew()

@@ -107,6 +107,12 @@ public struct SystemFiles: Sendable {
     return Status(owner: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o7777)
   }
 
+  /// Links followed.
+  public func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return stat(root + path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
   public func exists(_ path: String) -> Bool {
     access(root + path, F_OK) == 0
   }

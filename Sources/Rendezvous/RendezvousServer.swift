@@ -166,7 +166,7 @@ public final class RendezvousServer: Sendable {
     switch (request.method, request.path) {
     case (.GET, "/healthz"), (.HEAD, "/healthz"):
       return HTTPResponse(contentType: "text/plain; charset=utf-8", text: "ok\n")
-    case (.GET, "/metrics") where request.isFromLoopback:
+    case (.GET, "/metrics") where request.isLocal:
       // Counts all rooms: not for every request of a stranger.
       let occupancy = rooms.occupancy
       return HTTPResponse(

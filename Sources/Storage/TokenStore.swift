@@ -40,8 +40,13 @@ public struct TokenStore: Sendable {
   /// 192 bits. That cannot be guessed, so the hash needs no salt and need not be slow.
   private static let randomBytes = 24
 
+  /// The maximum number of removed tokens that are remembered.
+  public static let maximumRemoved = 16
+
   /// All tokens in the order they were added.
   public private(set) var tokens: [TokenRecord]
+  /// Tokens that were revoked or replaced, the newest last: for words to who still has one.
+  public private(set) var removed: [TokenRecord]
   /// Whether there are notes that are not on disk yet.
   public private(set) var hasUnsavedUses = false
   private let store: JSONStore<Content>
@@ -51,6 +56,8 @@ public struct TokenStore: Sendable {
 
   private struct Content: Codable {
     var tokens: [TokenRecord]
+    /// Nil: none.
+    var removed: [TokenRecord]?
   }
 
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
@@ -59,6 +66,7 @@ public struct TokenStore: Sendable {
     store = JSONStore(file: file)
     let content = try store.load()
     tokens = content?.tokens ?? []
+    removed = content?.removed ?? []
     if let name = Self.firstDuplicate(tokens.map(\.name)) {
       throw .damaged(path: file.path, offset: nil, reason: "two tokens have the name “\(name)”")
     }
@@ -107,14 +115,19 @@ public struct TokenStore: Sendable {
     return tokens[found]
   }
 
-  /// The token's record, whether it may be used or not: for words about it. Nil if it is unknown.
-  public func record(of token: String) -> TokenRecord? { index(of: token).map { tokens[$0] } }
+  /// The record of a token, whether it may be used or not, and whether it was removed: for words about it. Nil if it is unknown.
+  public func record(of token: String) -> (record: TokenRecord, isRemoved: Bool)? {
+    if let index = index(of: token) { return (tokens[index], false) }
+    return index(of: token, in: removed).map { (removed[$0], true) }
+  }
 
-  private func index(of token: String) -> Int? {
+  private func index(of token: String) -> Int? { index(of: token, in: tokens) }
+
+  private func index(of token: String, in records: [TokenRecord]) -> Int? {
     guard token.utf8.count <= 256 else { return nil }
     let hash = hash(token)
     var found: Int?
-    for (index, record) in tokens.enumerated() where constantTimeEqual(record.hash.utf8, hash.utf8) { found = index }
+    for (index, record) in records.enumerated() where constantTimeEqual(record.hash.utf8, hash.utf8) { found = index }
     return found
   }
 
@@ -148,8 +161,11 @@ public struct TokenStore: Sendable {
   }
 
   private mutating func save(_ changed: [TokenRecord], removes: Bool = false) throws(StoreError) {
-    try store.save(Content(tokens: changed), removes: removes)
+    let gone = tokens.filter { old in !changed.contains { $0.hash == old.hash } }
+    let remembered = Array((removed + gone).suffix(Self.maximumRemoved))
+    try store.save(Content(tokens: changed, removed: remembered.isEmpty ? nil : remembered), removes: removes)
     tokens = changed
+    removed = remembered
     hasUnsavedUses = false
   }
 

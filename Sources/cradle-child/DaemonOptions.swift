@@ -17,6 +17,12 @@ struct DirectoryOptions: ParsableArguments {
   @Option(help: "Directory for the socket that commands use. (default: $RUNTIME_DIRECTORY, else /run/cradle)")
   var runtimeDirectory: String?
 
+  func validate() throws {
+    try PathOption.check([
+      "--config": config, "--state-directory": stateDirectory, "--runtime-directory": runtimeDirectory,
+    ])
+  }
+
   static let defaultConfiguration = "/etc/cradle/child.yaml"
 
   var state: String { stateDirectory ?? environment("STATE_DIRECTORY") ?? "/var/lib/cradle" }

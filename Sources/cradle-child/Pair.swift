@@ -2,6 +2,7 @@ import ArgumentParser
 import Child
 import Commands
 import Control
+import FoundationEssentials
 import Glibc
 import JSON
 import Linux
@@ -67,7 +68,12 @@ struct Pair: AsyncParsableCommand {
     let allowed = opened.allow.joined(separator: ", ")
     print("The new device may: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))
     if opened.hasOwner == false, !opened.allow.contains("admin") { print(Ownership.missing) }
-    print("Valid until \(LocalTime.text(opened.expiresAt)), for one device. Waiting; Ctrl-C closes it.")
+    // A clock that nothing has set yet names no time that anybody could look at.
+    let isDated = opened.expiresAt > Date(timeIntervalSince1970: 1_735_689_600)
+    let minutes = Int((opened.expiresAt.timeIntervalSinceNow / 60).rounded())
+    print(
+      "Valid \(isDated ? "until \(LocalTime.text(opened.expiresAt))" : "for \(minutes) minutes"), for one device. "
+        + "Waiting; Ctrl-C closes it.")
   }
 }
 

@@ -15,8 +15,10 @@ struct Token: ParsableCommand {
       discussion: "The baby unit stores only a hash of it. Permissions: view, listen, talk, control.")
 
     @OptionGroup var directories: DirectoryOptions
-    @Option(help: "What the token is for, for example \"kitchen tablet\".")
-    var name: String
+    @Argument(help: "What the token is for, for example \"kitchen tablet\".")
+    var what: String?
+    @Option(help: "The same.")
+    var name: String?
     @Option(help: "Comma-separated permissions.")
     var allow = "view,listen"
     @Option(name: .customLong("for"), help: "How long it is good, such as 30d or 8h. (default: until it is revoked)")
@@ -24,9 +26,14 @@ struct Token: ParsableCommand {
     @Flag(help: "Print one JSON object {name, token, allow, expiresAt}.")
     var json = false
 
+    func validate() throws {
+      if (what == nil) == (name == nil) { throw ValidationError("Name the token once: cradle-child token add NAME") }
+    }
+
     func run() throws {
       let names = allow.split(separator: ",").map { String($0.trimmingPrefix(while: \.isWhitespace)) }
-      let added = try Daemon.ask(TokenAdd(name: name, allow: names, seconds: duration?.seconds), directories)
+      let added = try Daemon.ask(
+        TokenAdd(name: what ?? name ?? "", allow: names, seconds: duration?.seconds), directories)
       if json { return print(JSON.text(added)) }
       print(added.token)
       printError(
@@ -45,7 +52,7 @@ struct Token: ParsableCommand {
     func run() throws {
       let rows = try Daemon.ask(TokenList(), directories)
       if json { return print(JSON.text(rows)) }
-      if rows.isEmpty { return print("No tokens. Make one: cradle-child token add --name NAME --allow view,listen") }
+      if rows.isEmpty { return print("No tokens. Make one: cradle-child token add NAME --allow view,listen") }
       print(
         Table.text(
           [["NAME", "ALLOWS", "MADE", "LAST USED", "EXPIRES"]]

@@ -12,6 +12,10 @@ struct StateOptions: ParsableArguments {
   )
   var stateDirectory: String?
 
+  func validate() throws {
+    try PathOption.check(["--state-directory": stateDirectory])
+  }
+
   /// Where it is, or will be.
   func path() throws -> String {
     let environment = ProcessInfo.processInfo.environment

@@ -14,6 +14,12 @@ struct DirectoryOptions: ParsableArguments {
   @Option(help: "Directory for the socket of `status`. (default: $RUNTIME_DIRECTORY, else /run/cradle-rendezvous)")
   var runtimeDirectory: String?
 
+  func validate() throws {
+    try PathOption.check([
+      "--config": config, "--state-directory": stateDirectory, "--runtime-directory": runtimeDirectory,
+    ])
+  }
+
   var state: String { stateDirectory ?? environment("STATE_DIRECTORY") ?? "/var/lib/cradle-rendezvous" }
   var runtime: String { runtimeDirectory ?? environment("RUNTIME_DIRECTORY") ?? "/run/cradle-rendezvous" }
 

@@ -67,7 +67,8 @@ import Testing
       unixSeconds: 100, space: { _ in .init(free: 0, total: 600 << 10, isReadOnly: false) }, clock: .synchronized)
     #expect(
       full.map(\.sentence) == [
-        "Storage: the disk is full: 0 kB of 600 kB free at /var/lib/cradle", "Clock: the date is years in the past",
+        "Storage: the disk is full: 0 kB of 600 kB free at /var/lib/cradle",
+        "Clock: the date is years in the past (1970): nothing has set this machine's clock since it started",
       ])
   }
 

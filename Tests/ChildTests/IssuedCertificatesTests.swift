@@ -92,6 +92,16 @@ import Wire
     #expect(text.split(separator: "\n").count { $0.hasPrefix("-----BEGIN") } == IssuedCertificates.maximum)
   }
 
+  @Test func aFileWithMoreThanItsBoundIsCutAndThatIsLogged() throws {
+    let board = try Board()
+    let first = try board.shown(home)
+    try board.file.replace(Array(String(repeating: first.pem, count: 11).utf8))
+    #expect(try board.shown(home) == first)
+    let text = String(decoding: try #require(try board.file.read()), as: UTF8.self)
+    #expect(Certificate.count(inPEM: text) == IssuedCertificates.maximum)
+    #expect(board.warnings.all.map { $0.contains("certificates=11") && $0.contains("kept=4") } == [true])
+  }
+
   @Test func anotherRootOrKeyGetsAnother() throws {
     let board = try Board()
     let first = try board.shown(home)

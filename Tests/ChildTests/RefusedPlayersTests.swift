@@ -60,7 +60,31 @@ import Wire
       refused.record(refusal(token: "hall", 400, words), now: .zero + .milliseconds(number))
     }
     let report = refused.report(now: .zero + .seconds(2), date: Date())
-    #expect(report.map(\.count) == [1000] && report[0].reason.utf8.count == 200 && log.all.count == 1)
+    #expect(report.map(\.count) == [997, 1, 1, 1] && report[0].reason.utf8.count == 200 && log.all.count == 4)
     #expect(report[0].reason.hasPrefix("codec 999"))
+  }
+
+  @Test func reasonsOfOneStatusAreCountedApart() {
+    for second in 0..<4 {
+      refused.record(
+        refusal(token: "hall", 400, second < 3 ? "no fingerprint" : "no rtcp-mux"), now: .zero + .seconds(second))
+      refused.record(refusal(token: "hall", 403, "not allowed"), now: .zero + .seconds(second))
+    }
+    let report = refused.report(now: .zero + .seconds(5), date: Date())
+    #expect(Set(report.map { "\($0.reason) \($0.count)" }) == ["no fingerprint 3", "no rtcp-mux 1", "not allowed 4"])
+  }
+
+  /// Also where nobody comes any more.
+  @Test func theLogHasHowOftenAfterTenMinutes() {
+    for second in 0..<30 { refused.record(refusal(token: "hall"), now: .zero + .seconds(second)) }
+    for last in 0..<100 { refused.record(refusal("2001:db8::\(last)"), now: .zero + .seconds(30)) }
+    refused.logRepeats(now: .zero + .seconds(599))
+    #expect(log.all.count == 1 + RefusedPlayers.maximum)
+    for second in 600...700 { refused.logRepeats(now: .zero + .seconds(second)) }
+    #expect(
+      log.all.dropFirst(1 + RefusedPlayers.maximum) == [
+        "a player was refused address=192.0.2.5 reason=no token status=401 times=29 token=hall",
+        "other players were refused times=84",
+      ], "\(log.all.suffix(3))")
   }
 }

@@ -129,6 +129,20 @@ import Testing
     #expect(findings.map(\.state) == [.ok])
   }
 
+  @Test(arguments: ["/file/x", "/file/x/y", "/file"]) func aFileInThePlaceOfADirectoryIsAProblem(path: String) throws {
+    let root = try FakeRoot()
+    try root.write("/file", "")
+    let findings =
+      KeyFileCheck.run(directory: path, names: Self.names, user: nil, files: root.files)
+      + DirectoryCheck.run([path, path + "/events"], account: .own, files: root.files)
+    #expect(findings.map(\.state) == [.problem, .problem])
+    #expect(
+      findings.allSatisfy {
+        $0.detail.hasPrefix(path)
+          && $0.detail.hasSuffix(path == "/file" ? "/file is no directory" : ": /file is no directory")
+      }, "\(findings)")
+  }
+
   @Test(.enabled(if: getuid() == 0, "another user's files need root"))
   func oneForeignFileIsFoundAmongOwnOnes() throws {
     let root = try Self.state()

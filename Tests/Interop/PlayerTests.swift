@@ -38,9 +38,9 @@ extension RealPeers {
       return (Int(output.split(separator: " ")[1]) ?? 0, parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
     }
 
-    private func token(_ child: ChildProcess, allow: String) throws -> String {
+    private func token(_ child: ChildProcess, name: String? = nil, allow: String) throws -> String {
       struct Added: Decodable { var token: String }
-      let added = try child.command(["token", "add", "--name", allow, "--allow", allow, "--json"])
+      let added = try child.command(["token", "add", "--name", name ?? allow, "--allow", allow, "--json"])
       return try JSONDecoder().decode(Added.self, from: Data(added.output.utf8)).token
     }
 
@@ -87,6 +87,9 @@ extension RealPeers {
       let made = "cradle_" + String(repeating: "m", count: 32)
       for _ in 0..<3 { #expect(try post(offer, to: child, token: expired).status == 401) }
       for _ in 0..<2 { #expect(try post(offer, to: child, token: made).status == 401) }
+      let revoked = try token(child, name: "gone", allow: "view")
+      #expect(try child.command(["token", "revoke", "gone"]).status == 0)
+      #expect(try post(offer, to: child, token: revoked).status == 401)
       #expect(try post(offer, to: child, path: "/whep?camera=attic").status == 404)
       #expect(try post("not an offer", to: child).status == 400)
       #expect(try (0..<30).contains { _ in try post(offer, to: child).status == 429 })
@@ -96,16 +99,17 @@ extension RealPeers {
         told.first { $0.status == status && $0.token == token && $0.address == "127.0.0.1" }
       }
       #expect(row(401, "short")?.count == 3 && row(401, "short")?.reason == "its token has expired", "\(told)")
-      #expect(row(401, nil)?.count == 2 && row(401, nil)?.reason == "its token is unknown or revoked", "\(told)")
+      #expect(row(401, nil)?.count == 2 && row(401, nil)?.reason == "its token is unknown", "\(told)")
+      #expect(row(401, "gone")?.reason == "its token was revoked", "\(told)")
       #expect(row(404, "test")?.reason == "there is no camera of this name", "\(told)")
       #expect(row(429, "test")?.reason.hasPrefix("this token starts sessions too often") == true, "\(told)")
-      #expect(row(400, "test") != nil && told.count == 5, "\(told)")
+      #expect(row(400, "test") != nil && told.count == 6, "\(told)")
       let text = try child.command(["status"]).output
       #expect(
         text.contains("Refused: short at 127.0.0.1, 3 times, last ") && text.contains(": its token has expired (401)"))
       let lines = child.logText.split(separator: "\n").filter { $0.contains("a player was refused") }
-      #expect(lines.count == 5, "\(lines)")
-      for secret in [expired, made, child.token] {
+      #expect(lines.count == 6, "\(lines)")
+      for secret in [expired, made, revoked, child.token] {
         #expect(!child.logText.contains(secret) && !output.contains(secret) && !text.contains(secret))
       }
     }

@@ -1,4 +1,5 @@
 import COpenSSL
+import FoundationEssentials
 import TestSupport
 import Testing
 import Wire
@@ -267,6 +268,11 @@ import Wire
     let text = try authority.write("text", "hello\n")
     #expect(refusal(text, good).hasPrefix("\(text): no usable certificates in PEM: "))
     #expect(refusal(certificate, text).hasPrefix("\(text): no usable key in PEM: "))
+    let pem = try String(contentsOfFile: certificate, encoding: .utf8)
+    let longest = try authority.write("longest", String(repeating: pem, count: 10))
+    #expect(refusal(longest, good) == "none")
+    let longer = try authority.write("longer", String(repeating: pem, count: 11))
+    #expect(refusal(longer, good).hasPrefix("\(longer): it has 11 certificates; "))
     let foreign = "this key does not belong to the certificate in \(certificate)"
     let other = try authority.write("other-key", PrivateKey.generate().pem)
     #expect(refusal(certificate, other) == "\(other): \(foreign)")

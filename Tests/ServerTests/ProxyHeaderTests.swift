@@ -83,7 +83,8 @@ import Wire
       on: loop
     ) { request in
       let from = request.remoteAddress.map { "\($0.ip)" } ?? "nowhere"
-      let text = "from \(from)\(request.isFromLoopback ? ", loopback" : "")."
+      let local = request.isLocal ? ", local" : ""
+      let text = "from \(from)\(request.isFromLoopback ? ", loopback" : "")\(field.isEmpty ? "" : local)."
       return loop.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: text))
     }
     let client = try TLSContext(trust: .judged { _ in true })
@@ -125,9 +126,24 @@ import Wire
   @Test(arguments: [
     "Forwarded: for=192.0.2.7", "X-Forwarded-For: 192.0.2.7", "x-forwarded-proto: https", "X-FORWARDED-HOST: a",
     "X-Forwarded: 1", "Via: 1.1 proxy", "X-Real-IP: 192.0.2.7", "CF-Connecting-IP: 192.0.2.7",
+    "X-ProxyUser-Ip: 192.0.2.7", "Fly-Client-IP: 192.0.2.7", "x_forwarded_for: 192.0.2.7", "X_REAL_IP: 192.0.2.7",
+    "CF-Ray: 1", "CDN-Loop: a", "WL-Proxy-Client-IP: 192.0.2.7", "True-Client-Cert: 1", "X-Original-URL: /",
+    "Remote-Addr: 192.0.2.7", "X-Amzn-Trace-Id: 1", "X-Azure-ClientIP: 192.0.2.7", "Proxy-Connection: close",
   ])
   func aForwardedRequestIsNotLocal(field: String) async throws {
     #expect(try await Self.answer(to: [], proxies: [], field: field + "\r\n") == "from 127.0.0.1.")
+  }
+
+  @Test(arguments: [
+    ("Origin: https://evil.example", false), ("Origin: null", false), ("Origin: http://localhost.evil.example", false),
+    ("Sec-Fetch-Site: cross-site", false), ("sec-fetch-site: CROSS-SITE", false), ("Origin: https://192.0.2.1", false),
+    ("Origin: https://localhost", true), ("Origin: http://127.0.0.1:3000", true), ("Sec-Fetch-Site: same-origin", true),
+    ("Sec-Fetch-Site: none", true), ("User-Agent: Prometheus/2.45", true), ("Accept-Encoding: gzip", true),
+    ("X-Prometheus-Scrape-Timeout-Seconds: 10", true),
+  ])
+  func aPageOfElsewhereIsNotLocal(field: String, isLocal: Bool) async throws {
+    let answer = try await Self.answer(to: [], proxies: [], field: field + "\r\n")
+    #expect(answer == "from 127.0.0.1, loopback\(isLocal ? ", local" : "").")
   }
 
   /// A browser on this machine that shows a stranger's page, whose name leads to loopback; a proxy that says nothing.

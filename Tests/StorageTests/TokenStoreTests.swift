@@ -49,6 +49,20 @@ import Testing
     #expect(throws: StoreError.unknownName("a")) { try store.revoke(name: "a") }
   }
 
+  /// Who still has one is named; the newest of a bounded number, also after a restart.
+  @Test func removedTokensKeepTheirNames() throws {
+    var store = try TokenStore(file: file)
+    var tokens: [String] = []
+    for number in 0..<20 {
+      tokens.append(try store.add(name: "\(number)", allow: .view))
+      try store.revoke(name: "\(number)")
+    }
+    let again = try TokenStore(file: file)
+    #expect(again.record(of: tokens[19])?.record.name == "19" && again.record(of: tokens[19])?.isRemoved == true)
+    #expect(tokens.filter { again.record(of: $0) != nil }.count == TokenStore.maximumRemoved)
+    #expect(again.tokens.isEmpty)
+  }
+
   @Test func expiredTokenIsRefused() throws {
     var store = try TokenStore(file: file)
     let token = try store.add(name: "a", allow: .view, expiresAt: now, now: now - 10)

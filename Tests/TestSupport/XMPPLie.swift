@@ -39,6 +39,11 @@ public enum XMPPLie: String, CaseIterable, Sendable {
     [.init(after: "<stream:stream", say: "<?xml version='1.0'?>" + declaration + head + rest)]
   }
 
+  /// SCRAM-SHA-1 with so many iterations.
+  public static func server(iterations: Int) throws -> LyingServer {
+    try LyingServer([Lie.login("SCRAM-SHA-1")[0], .init(after: "<auth", answering: { challenge($0, iterations) })])
+  }
+
   public func server() throws -> LyingServer { try LyingServer(steps, flood: Array(flood.utf8)) }
 
   private var steps: [LyingServer.Step] {
@@ -52,7 +57,8 @@ public enum XMPPLie: String, CaseIterable, Sendable {
       }
       return Self.begin(
         "<stream:features>&a9;</stream:features>", declaration: "<!DOCTYPE s [\(entities)]>")
-    case .expensivePassword: return [Lie.login("SCRAM-SHA-1")[0], .init(after: "<auth", answering: Self.challenge)]
+    case .expensivePassword:
+      return [Lie.login("SCRAM-SHA-1")[0], .init(after: "<auth", answering: { Self.challenge($0) })]
     case .conflict:
       let name = "urn:ietf:params:xml:ns:xmpp-streams"
       return Lie.session + [
@@ -95,12 +101,12 @@ public enum XMPPLie: String, CaseIterable, Sendable {
   }
 
   /// RFC 5802 section 5.1: the client's nonce, and ours. `n,,n=user,r=nonce` is what it has said, in base64.
-  private static func challenge(_ heard: [UInt8]) -> [UInt8] {
+  private static func challenge(_ heard: [UInt8], _ iterations: Int = 2_000_000_000) -> [UInt8] {
     let text = String(decoding: heard, as: UTF8.self)
     let first = text.split(separator: ">").last?.split(separator: "<").first.map(String.init) ?? ""
     let said = Data(base64Encoded: first).map { String(decoding: $0, as: UTF8.self) } ?? ""
     let nonce = said.split(separator: ",").last { $0.hasPrefix("r=") } ?? "r="
-    let answer = Data("\(nonce)more,s=QUJD,i=2000000000".utf8).base64EncodedString()
+    let answer = Data("\(nonce)more,s=QUJD,i=\(iterations)".utf8).base64EncodedString()
     return Array("<challenge xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>\(answer)</challenge>".utf8)
   }
 }

@@ -19,18 +19,13 @@ final class RefusedPlayers: @unchecked Sendable {
     var reason: String
   }
 
-  /// Refusals that are the same but for their words.
+  /// Refusals that are the same.
   private struct Key: Hashable, Sendable {
     var address: String
     var token: String?
     var status: Int
-    /// Empty where the client has a part in the words.
-    var reason: String
-
-    init(_ refusal: Refusal) {
-      (address, token, status) = (refusal.address, refusal.token, refusal.status)
-      reason = [401, 404, 429, 503].contains(status) ? refusal.reason : ""
-    }
+    /// Nil: all that found no place of their own.
+    var reason: String?
   }
 
   private struct Entry {
@@ -42,6 +37,8 @@ final class RefusedPlayers: @unchecked Sendable {
 
   /// Of those with a token's name, and of those without one.
   static let maximum = 16
+  /// Of one address, token and status: a player may have a part in the words.
+  static let maximumReasons = 3
   private static let maximumReason = 200
   private static let logInterval: Duration = .seconds(600)
   private static let forgottenAfter: Duration = .seconds(86_400)
@@ -58,7 +55,7 @@ final class RefusedPlayers: @unchecked Sendable {
   func record(_ refusal: Refusal, now: Instant = MonotonicClock.now) {
     var refusal = refusal
     refusal.reason = String(String.UnicodeScalarView(refusal.reason.unicodeScalars.prefix(Self.maximumReason)))
-    let key = Key(refusal)
+    let key = key(of: refusal)
     if var entry = entries[key] {
       entry.refusal = refusal
       entry.count += 1
@@ -68,13 +65,37 @@ final class RefusedPlayers: @unchecked Sendable {
       makeRoom(beside: key)
       entries[key] = Entry(refusal: refusal, count: 1, firstAt: now, lastAt: now)
     }
-    guard let times = (key.token == nil ? strangers : holders).count(key, now: now) else { return }
+    if let times = (key.token == nil ? strangers : holders).count(key, now: now) { log(refusal, times) }
+  }
+
+  private func key(of refusal: Refusal) -> Key {
+    var key = Key(address: refusal.address, token: refusal.token, status: refusal.status, reason: refusal.reason)
+    let alike = entries.keys.filter { other in
+      (other.address, other.token, other.status) == (key.address, key.token, key.status) && other.reason != nil
+    }
+    if alike.count >= Self.maximumReasons, !alike.contains(key) { key.reason = nil }
+    return key
+  }
+
+  private func log(_ refusal: Refusal, _ times: Int) {
     var metadata: Logger.Metadata = [
       "address": "\(refusal.address)", "status": "\(refusal.status)", "reason": "\(refusal.reason)",
     ]
     if let token = refusal.token { metadata["token"] = "\(token)" }
     if times > 1 { metadata["times"] = "\(times)" }
     logger.notice("a player was refused", metadata: metadata)
+  }
+
+  /// Logs what has come again since its line ten minutes ago, and how many found no line of their own. Call it each second.
+  func logRepeats(now: Instant = MonotonicClock.now) {
+    for counts in [holders, strangers] {
+      for (key, times) in counts.takeRepeats(now: now) {
+        let reason = key.reason ?? entries[key]?.refusal.reason ?? "several reasons"
+        log(Refusal(address: key.address, token: key.token, status: key.status, reason: reason), times)
+      }
+      let others = counts.takeOthers(now: now)
+      if others > 0 { logger.notice("other players were refused", metadata: ["times": "\(others)"]) }
+    }
   }
 
   /// The one whose last refusal is the oldest gives its place to the next of its kind.

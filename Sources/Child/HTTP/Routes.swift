@@ -76,7 +76,7 @@ final class Routes: @unchecked Sendable {
     case "/healthz" where isRead:
       return HTTPResponse(contentType: "text/plain; charset=utf-8", text: "ok\n")
     case "/metrics" where isRead:
-      if !request.isFromLoopback, let refusal = refusal(of: request) { return refusal }
+      if !request.isLocal, let refusal = refusal(of: request) { return refusal }
       return HTTPResponse(
         contentType: "text/plain; version=0.0.4; charset=utf-8", text: MetricsText.make(report.report()))
     case "/healthz", "/metrics":
@@ -130,11 +130,10 @@ final class Routes: @unchecked Sendable {
     case nil: refusal.reason = "it sends no token"
     case .some(nil):
       let text = request.headers.first(name: "Authorization").flatMap { AccessToken.read(fromAuthorization: $0) }
-      refusal.token = text.flatMap { tokens.nameOfUnusable($0) }
+      let unusable = text.flatMap { tokens.unusable($0) }
+      refusal.token = unusable?.name
       if problem.status == 401 {
-        refusal.reason =
-          refusal.token != nil
-          ? "its token has expired" : text == nil ? "its Authorization has no token" : "its token is unknown or revoked"
+        refusal.reason = unusable?.reason ?? (text == nil ? "its Authorization has no token" : "its token is unknown")
       }
     }
     refused.record(refusal)

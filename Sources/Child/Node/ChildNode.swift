@@ -251,6 +251,7 @@ public final class ChildNode: Sendable {
       }
       viewers.registry.observe { event in
         guard case .secondPassed = event else { return }
+        refused.logRepeats()
         listeners.http.review { Credential(text: $0).flatMap(viewers.credentials.connection) }
       }
       viewers.start()

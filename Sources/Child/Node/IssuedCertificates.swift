@@ -27,6 +27,13 @@ struct IssuedCertificates {
       guard let bytes = try file.read(maximum: Self.maximumBytes) else { return }
       let text = String(decoding: bytes, as: UTF8.self)
       certificates = try Certificate.all(inPEM: text, maximum: Self.maximum).filter { $0.certifies(key) }
+      let count = Certificate.count(inPEM: text)
+      if count > Self.maximum {
+        logger.warning(
+          "certificate.pem has more certificates than this baby unit keeps; the first of them stay",
+          metadata: ["file": "\(file.path)", "certificates": "\(count)", "kept": "\(certificates.count)"])
+        store()
+      }
       if certificates.isEmpty { warn("it is over another key than this baby unit's") }
     } catch {
       warn("\(error)")

@@ -56,6 +56,13 @@ final class ExpiryClock: @unchecked Sendable {
         metadata: ["reason": "\(error)"])
     }
     clock = TrustedClock(mark: saved, now: source.monotonic())
+    guard plausible == nil else { return }
+    logger.warning(
+      """
+      the system's date is years in the past. Until it is right, times are wrong, and nothing can be made that expires: \
+      sudo timedatectl set-ntp true
+      """,
+      metadata: ["now": "\(source.system().text)"])
   }
 
   /// The current date. It goes backwards only when a jump far ahead turns out to be wrong. See `TrustedClock`.

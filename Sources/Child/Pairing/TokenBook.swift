@@ -55,8 +55,12 @@ final class TokenBook: @unchecked Sendable {
   /// The record of a currently valid token; nil for any other text.
   func verify(_ text: String) -> TokenRecord? { store.verify(text, now: clock.now.date) }
 
-  /// The name of a token that may not be used now; nil for a text that is none.
-  func nameOfUnusable(_ text: String) -> String? { store.record(of: text)?.name }
+  /// The name of a token that may not be used now, and why; nil for a text that is and was none.
+  func unusable(_ text: String) -> (name: String, reason: String)? {
+    guard let (record, isRemoved) = store.record(of: text) else { return nil }
+    let wasRevoked = isRemoved && !record.isExpired(at: clock.now.date)
+    return (record.name, wasRevoked ? "its token was revoked" : "its token has expired")
+  }
 
   /// What the token with this `TokenRecord.id` currently allows.
   func standing(ofToken id: String) -> Credential.Standing {

@@ -44,7 +44,9 @@ final class SignalService: @unchecked Sendable {
       case .ended(let session): self?.ended(session)
       case .connection(let session, .localCandidate(let candidate)): self?.found(candidate, for: session)
       case .connection(let session, .localCandidatesComplete): self?.found(nil, for: session)
-      case .secondPassed: self?.reviewVouches()
+      case .secondPassed:
+        self?.reviewVouches()
+        self?.logRepeatedRefusals()
       // Perhaps our router has begun anew, and the meeting places no longer reach us either.
       case .connection(let session, .stateChanged(.disconnected)) where session.reach == .elsewhere:
         self?.meetings.verify()
@@ -136,6 +138,15 @@ final class SignalService: @unchecked Sendable {
 
   private func reviewVouches() {
     perform { $0.reviewVouches(pairs: self.pairing.peer, now: MonotonicClock.now) }
+  }
+
+  /// Also where nothing comes any more.
+  private func logRepeatedRefusals() {
+    for (reason, times) in refusals.takeRepeats(now: MonotonicClock.now) {
+      logger.notice("signalling refused", metadata: ["because": "\(reason)", "times": "\(times)"])
+    }
+    let others = refusals.takeOthers(now: MonotonicClock.now)
+    if others > 0 { logger.notice("signalling refused", metadata: ["because": "other reasons", "times": "\(others)"]) }
   }
 
   private func take(_ offer: PairedOffer) {

@@ -54,6 +54,9 @@ public struct Certificate: Sendable, Hashable {
     return found
   }
 
+  /// How many there seem to be in a text.
+  public static func count(inPEM text: String) -> Int { text.ranges(of: CertificateHandle.startOfPEM).count }
+
   // MARK: - Questions
 
   /// Whether it is over this key.

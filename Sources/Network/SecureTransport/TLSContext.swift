@@ -98,10 +98,11 @@ public final class TLSContext: Sendable {
   /// - Parameters:
   ///   - certificateFile: the server's certificate, then those of its CAs, if any, up to a root that clients have.
   ///   - keyFile: its private key, not encrypted. ECDSA, or RSA from 2048 bits on.
-  /// - Throws: `SecureError.file`.
+  /// - Throws: `SecureError.file`, also for more certificates than any chain has: each handshake sends them all.
   public convenience init(certificateFile: String, keyFile: String) throws(SecureError) {
     try self.init(.server)
     for path in [certificateFile, keyFile] { try Self.checkFile(path) }
+    try Self.checkChain(certificateFile)
     // Without a callback OpenSSL would ask for a passphrase on the terminal.
     SSL_CTX_set_default_passwd_cb(pointer) { _, _, _, _ in -1 }
     OpenSSLQueue.clear()
@@ -123,6 +124,22 @@ public final class TLSContext: Sendable {
       throw .file(path: path, reason: String(cString: strerror(errno)))
     }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .file(path: path, reason: "it is no regular file") }
+  }
+
+  private static let longestChain = 10
+
+  private static func checkChain(_ path: String) throws(SecureError) {
+    guard let file = fopen(path, "re") else { throw .file(path: path, reason: String(cString: strerror(errno))) }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 256 * 1024)
+    let count = fread(&bytes, 1, bytes.count, file)
+    guard count < bytes.count else { throw .file(path: path, reason: "it is larger than 256 KiB") }
+    let certificates = Certificate.count(inPEM: String(decoding: bytes[..<count], as: UTF8.self))
+    guard certificates <= longestChain else {
+      throw .file(
+        path: path,
+        reason: "it has \(certificates) certificates; a server's own and those of its CAs are \(longestChain) at most")
+    }
   }
 
   /// notBefore and notAfter of its own certificate, seconds since 1970; nil without one.

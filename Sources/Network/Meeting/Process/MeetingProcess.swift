@@ -49,7 +49,7 @@ struct MeetingProcess: ~Copyable {
 
   /// For a person: `ProcessorBudget` has ended it.
   private static let tooCostly =
-    "what it sent took more than \(ProcessorBudget.seconds) s of processor time (a password with too many iterations, or XML that grows), so this place is tried less and less often"
+    "what it sent took seconds of processor time (a password with too many iterations, or XML that grows), so this place is tried less and less often"
 
   private static func isTooCostly(_ information: siginfo_t) -> Bool {
     information.si_code == Int32(CLD_KILLED) && status(information) == SIGXCPU

@@ -24,32 +24,47 @@ public struct HTTPRequest: Sendable {
   /// name leads here (DNS rebinding), is such a client.
   public var isFromLoopback: Bool { (remoteAddress?.ip.isLoopback ?? false) && !isForwarded && namesThisMachine }
 
-  /// Whether `Host` is a name that no other network can give to this machine, nor a proxy have: an address of loopback, `localhost`
-  /// and what is below it (RFC 6761 section 6.3), or, with our own port, the machine's bare name, which its /etc/hosts has
-  /// at 127.0.1.1. Names with dots (`.local` ones, too) are what others look up, and what proxies are called by.
+  /// The same, and no page of elsewhere in a browser on this machine has made it ask: Fetch (`Origin`), Fetch Metadata.
+  public var isLocal: Bool {
+    isFromLoopback && headers["Sec-Fetch-Site"].allSatisfy { $0.lowercased() != "cross-site" }
+      && headers["Origin"].allSatisfy { origin in
+        guard let scheme = origin.firstRange(of: "://") else { return false }
+        return isNameOfThisMachine(String(origin[scheme.upperBound...]))
+      }
+  }
+
   private var namesThisMachine: Bool {
     let fields = headers["Host"]
     // RFC 9112 section 3.2: exactly one.
-    guard fields.count == 1, let (written, port) = HostAndPort.split(fields[0]) else { return false }
+    return fields.count == 1 && isNameOfThisMachine(fields[0])
+  }
+
+  /// Whether it is a name that no other network can give to this machine, nor a proxy have: an address of loopback, `localhost`
+  /// and what is below it (RFC 6761 section 6.3), or, with our own port, the machine's bare name, which its /etc/hosts has
+  /// at 127.0.1.1. Names with dots (`.local` ones, too) are what others look up, and what proxies are called by.
+  private func isNameOfThisMachine(_ text: String) -> Bool {
+    guard let (written, port) = HostAndPort.split(text) else { return false }
     let host = written.lowercased()
     if let address = IPAddress(host) { return address.isLoopback }
     if host == "localhost" || host.hasSuffix(".localhost") { return true }
     return !host.contains(".") && host == MachineName.current.lowercased() && port != nil && port == localAddress?.port
   }
 
-  /// Whether a proxy says that it stands between, by PROXY protocol or a field: RFC 7239, RFC 9110 section 7.6.3, and what
-  /// proxies sent before.
+  /// Whether a proxy says that it stands between, by PROXY protocol or a field: RFC 7239, RFC 8586, RFC 9110 section 7.6.3, and
+  /// what proxies of all makers say, each in its own words, of the client, of themselves or of what was asked for.
   private var isForwarded: Bool {
     isRelayed
       || headers.contains { name, _ in
-        let name = name.lowercased()
-        return Self.forwardingFields.contains(name) || name.hasPrefix("x-forwarded")
+        let name = name.lowercased().replacing("_", with: "-")
+        return name == "via" || Self.partsOfForwarding.contains { name.contains($0) }
+          || Self.endsOfForwarding.contains { name.hasSuffix($0) } || Self.proxies.contains { name.hasPrefix($0) }
       }
   }
 
-  private static let forwardingFields: Set<String> = [
-    "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-original-forwarded-for",
-    "x-envoy-external-address", "true-client-ip", "cf-connecting-ip",
+  private static let partsOfForwarding = ["forward", "proxy", "proxied", "original", "cdn-", "remote-", "client-cert"]
+  private static let endsOfForwarding = ["-ip", "-addr", "-address", "clientip", "realip", "remoteip", "userip"]
+  private static let proxies = [
+    "cf-", "true-client", "x-envoy-", "fastly-", "fly-", "x-amz", "x-azure-", "x-appengine-", "x-arr-",
   ]
 }
 
