@@ -122,11 +122,18 @@ public struct RecordingFolder: Sendable {
   /// Removes parts, and returns whether at least `reserve` bytes are free on the disk then.
   public func makeRoom(seconds: Int64, bytes: Int, reserve: Int, now: Int64) throws(FileError) -> Bool {
     let needed = max(0, reserve - (try free()))
-    for part in Self.excess(try parts(), seconds: seconds, bytes: bytes, needed: needed, now: now) {
-      let file = "\(path)/\(part.id).webm"
-      guard unlink(file) == 0 || errno == ENOENT else { throw .last("remove", file) }
-    }
+    for part in Self.excess(try parts(), seconds: seconds, bytes: bytes, needed: needed, now: now) { try remove(part) }
     return try free() >= reserve
+  }
+
+  /// Removes all parts. The folder stays, with what else is in it.
+  public func erase() throws(FileError) {
+    for part in try parts() { try remove(part) }
+  }
+
+  private func remove(_ part: Part) throws(FileError) {
+    let file = "\(path)/\(part.id).webm"
+    guard unlink(file) == 0 || errno == ENOENT else { throw .last("remove", file) }
   }
 
   /// Bytes that this user may still write on the folder's disk.

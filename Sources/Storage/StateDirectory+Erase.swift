@@ -26,7 +26,9 @@ extension StateDirectory {
 
   /// What `erase` would remove, including leftovers of an interrupted write, and the paths it would leave alone: other
   /// programs' files, and links.
-  public func contents() throws(FileError) -> (kept: [Kept], foreign: [String]) {
+  ///
+  /// - Parameter recordings: where the configuration keeps recordings, if not here. Of that folder only they are removed.
+  public func contents(recordings: RecordingFolder? = nil) throws(FileError) -> (kept: [Kept], foreign: [String]) {
     var names = Set(try Self.names(in: path))
     names.remove("lock")
     var kept: [Kept] = []
@@ -38,6 +40,13 @@ extension StateDirectory {
         }
       }
     }
+    if let recordings, access(recordings.path, F_OK) == 0 {
+      let parts = try recordings.parts()
+      let bytes = parts.reduce(0) { $0 + $1.bytes }
+      if !parts.isEmpty {
+        kept.append(Kept(what: "recordings", path: recordings.path, files: parts.count, bytes: bytes))
+      }
+    }
     return (kept, names.sorted().map { "\(path)/\($0)" })
   }
 
@@ -45,9 +54,10 @@ extension StateDirectory {
   /// afterwards.
   /// - Returns: What was removed.
   /// - Throws: `FileError`. The rest is still there then; another call continues.
-  public func erase() throws(FileError) -> [Kept] {
-    let kept = try contents().kept
-    for item in kept { try Self.remove(item.path) }
+  public func erase(recordings: RecordingFolder? = nil) throws(FileError) -> [Kept] {
+    let kept = try contents(recordings: recordings).kept
+    for item in kept where item.path != recordings?.path { try Self.remove(item.path) }
+    if let recordings, access(recordings.path, F_OK) == 0 { try recordings.erase() }
     // The next start recreates it with the right owner. This process may be root.
     unlink("\(path)/lock")
     try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).synchronize()

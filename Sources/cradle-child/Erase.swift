@@ -44,13 +44,27 @@ struct Erase: ParsableCommand {
   }
 
   private func erase(_ state: StateDirectory) throws {
-    let (kept, left) = try state.contents()
+    let recordings = recordings()
+    let (kept, left) = try state.contents(recordings: recordings)
     if !yes, !kept.isEmpty { try confirm(kept) }
-    let removed = try state.erase()
+    let removed = try state.erase(recordings: recordings)
     if json { return print(JSON.text(Report(removed: removed, left: left))) }
     if removed.isEmpty { print("There was nothing to remove in \(state.path).") }
     for item in removed { print("Removed \(Self.line(item))") }
-    for path in left { print("Left \(path): it does not belong to Cradle.") }
+    for path in left {
+      let isLink = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
+      print("Left \(path): \(isLink ? "it is a link; what it leads to is still there" : "it does not belong to Cradle").")
+    }
+  }
+
+  /// The folder of `record` in the configuration. A configuration that cannot be read keeps nobody from erasing the rest.
+  private func recordings() -> RecordingFolder? {
+    do {
+      return try directories.loadConfiguration().recording.folder.map(RecordingFolder.init)
+    } catch {
+      printError("If `record` names a folder, its recordings stay: \(error)")
+      return nil
+    }
   }
 
   private func confirm(_ kept: [StateDirectory.Kept]) throws {

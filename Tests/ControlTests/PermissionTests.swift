@@ -24,7 +24,7 @@ import Testing
     (TalkAcquire(force: true), [[.talk, .admin]]),
     (TalkRelease(), [.talk]),
     (EventsGet(), [.view, .listen, .control, .admin]),
-    (ReportGet(from: 0, to: 60), [.view, .listen, .control, .admin]),
+    (ReportGet(from: 0, to: 60), [.listen, .admin]),
     (AlarmNote(kind: "link", level: .alarm, began: 1), [.view, .listen]),
     (HearingTestStart(), [[.listen, .control]]),
     (DrillStart([.link]), [.control]), (DrillStop(), []),

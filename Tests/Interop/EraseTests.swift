@@ -45,6 +45,28 @@ extension RealPeers {
       #expect(try child.command(["token", "list", "--json"]).output.contains(#""name":"test""#))
     }
 
+    @Test func recordingsGoWhereverTheyAre() throws {
+      let clips = FileManager.default.temporaryDirectory.appending(path: "clips-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: clips, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: clips) }
+      let clip = "2026-11-28T01-02-03Z-cot.webm"
+      for name in [clip, "holiday.webm"] { try Data("x".utf8).write(to: clips.appending(path: name)) }
+      let child = try ChildProcess(
+        configuration: """
+          cameras: [{id: cot, device: test, width: 64, height: 48}]
+          microphone: {device: none}
+          record: {folder: \(clips.path)}
+          """)
+      _ = try Self.id(of: child)
+      #expect(child.stop() == 0)
+      let link = child.folder.appending(path: "state/screenshots")
+      try FileManager.default.createSymbolicLink(at: link, withDestinationURL: clips)
+      let erased = try child.command(["erase", "--yes"])
+      #expect(erased.status == 0 && erased.output.contains("recordings: \(clips.path), 1 file"), "\(erased)")
+      #expect(erased.output.contains("it is a link; what it leads to is still there"), "\(erased)")
+      #expect(try Self.names(clips) == ["holiday.webm"])
+    }
+
     @Test func nothingIsErasedUnderARunningDaemonOrUnasked() throws {
       let child = try ChildProcess()
       let state = child.folder.appending(path: "state")

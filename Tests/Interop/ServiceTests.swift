@@ -97,6 +97,29 @@ extension RealPeers {
       #expect(seen.told.last?["STOPPING"] == "1")
     }
 
+    /// It would keep its camera for itself.
+    @Test func aProgramThatDoesNotEndIsKilled() throws {
+      let mark = FileManager.default.temporaryDirectory.appending(path: "stubborn-\(UUID().uuidString).sh")
+      try Data(
+        """
+        trap '' TERM
+        printf 'YUV4MPEG2 W64 H48 F10:1 Ip A1:1 C420jpeg\\n'
+        while :; do printf 'FRAME\\n'; head -c 4608 /dev/zero; sleep 0.1; done
+        """.utf8
+      ).write(to: mark)
+      defer { try? FileManager.default.removeItem(at: mark) }
+      let child = try ChildProcess(
+        configuration: """
+          cameras: [{id: cot, device: "exec:sh \(mark.path)", width: 64, height: 48, framerate: 10}]
+          microphone: {device: none}
+          """)
+      func processes() throws -> String { try ChildProcess.run("pgrep", ["-f", "sh \(mark.path)"]).output }
+      _ = try ViewerProgram.aiortc.watch("https://127.0.0.1:\(child.port)/whep", token: child.token, duration: 3)
+      #expect(try !processes().isEmpty)
+      #expect(child.stop() == 0)
+      #expect(try processes() == "")
+    }
+
     @Test func aFailedStartIsTold() throws {
       let socket = try ChildProcess()
       let seen = try ChildProcess.run(

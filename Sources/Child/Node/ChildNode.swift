@@ -1,4 +1,5 @@
 internal import Control
+internal import Devices
 internal import Discovery
 internal import Frames
 internal import Identity
@@ -320,6 +321,7 @@ public final class ChildNode: Sendable {
     let recordings = (try? await viewers.hub.eventLoop.submit { self.recording.stop() }.get()) ?? []
     if !media.stop(and: lights.releases + night.releases + recordings) {
       logger.warning("a device hangs; stopping without it")
+      RunningPrograms.kill()
     }
     files.stop(within: Self.filesLimit)
     // A server that does not answer is given up by then.

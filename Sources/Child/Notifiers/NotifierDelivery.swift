@@ -91,8 +91,8 @@ final class NotifierDelivery {
   }
 
   private static func outcome(_ error: HTTPClientError) -> DeliveryOutcome {
-    // The server has the message: sending it again would deliver it twice.
-    if case .responseTooLarge = error { return .refused("\(error)") }
+    // Its status says what became of the message, whatever the server has to say about it.
+    if case .responseTooLarge(_, let status?) = error { return .status(status, retryAfter: nil) }
     return .failed("\(error)")
   }
 
@@ -112,7 +112,14 @@ final class NotifierDelivery {
         .refused("the server answered \(status) and sends to another path, which is not followed; check url"))
     }
     redirects += 1
-    send(request, to: target)
+    do throws(NotifierProblem) {
+      // Over a new connection: servers close one after a redirect without a word.
+      client?.close()
+      try open(request)
+      send(request, to: target)
+    } catch {
+      finish(.failed(error.description))
+    }
   }
 
   private func finish(_ outcome: DeliveryOutcome) {

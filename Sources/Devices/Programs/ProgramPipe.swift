@@ -59,6 +59,7 @@ struct ProgramPipe: ~Copyable {
     _ = fcntl(outputs[0], CLINUX_F_SETPIPE_SZ, Self.wantedPipeBytes)
     output = outputs[0]
     self.errors = errors[0]
+    RunningPrograms.insert(process)
   }
 
   struct SpawnError: Error {
@@ -73,6 +74,7 @@ struct ProgramPipe: ~Copyable {
   }
 
   private static func end(_ process: pid_t) {
+    defer { RunningPrograms.remove(process) }
     kill(-process, SIGTERM)
     let deadline = MonotonicClock.now + endPatience
     var status: Int32 = 0
@@ -123,6 +125,7 @@ struct ProgramPipe: ~Copyable {
     }
     hasEnded = true
     kill(-process, SIGKILL)
+    RunningPrograms.remove(process)
     readErrors()
     let signal = status & 0x7f
     return explained(

@@ -29,8 +29,8 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
   case handshakeEnded
   /// The connection ended before the response did.
   case connectionLost
-  /// The body exceeds this many bytes.
-  case responseTooLarge(Int)
+  /// The body exceeds this many bytes; the head that came before it had this status.
+  case responseTooLarge(Int, status: Int? = nil)
   /// The response is not HTTP/1.1.
   case protocolError(String)
   /// Too many requests are waiting.
@@ -52,7 +52,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case .tls(let reason): "TLS failed: \(reason)"
     case .handshakeEnded: "TLS failed: the server ended the connection during the handshake"
     case .connectionLost: "the connection was lost"
-    case .responseTooLarge(let limit): "the response is over \(limit) bytes"
+    case .responseTooLarge(let limit, _): "the response is over \(limit) bytes"
     case .protocolError(let reason): "the server's response is not HTTP/1.1: \(reason)"
     case .tooManyRequests: "too many requests are waiting"
     case .closed: "the client is closed"

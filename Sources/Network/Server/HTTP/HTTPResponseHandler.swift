@@ -114,7 +114,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
       state = .collecting(head, [])
     case (.body(let buffer), .collecting(let head, var body)):
       guard body.count + buffer.readableBytes <= maximumBodyBytes else {
-        return fail(.responseTooLarge(maximumBodyBytes), context: context)
+        return fail(.responseTooLarge(maximumBodyBytes, status: Int(head.status.code)), context: context)
       }
       // Otherwise the array would be shared, and copied with every piece.
       state = .waiting

@@ -1,8 +1,8 @@
-/// The report of a night.
+/// The report of a night. It has how loud the room was.
 public struct ReportGet: ControlCommand {
   public typealias Reply = ReportDocument
   public static let name = "report.get"
-  public static let requirement: Requirement = .state
+  public static let requirement: Requirement = .any([.listen, .admin])
   public static let parameters: [ControlParameter] = [
     .number("from", in: ControlLimits.unixSeconds, missing: "is missing; it is a time in seconds since 1970"),
     .number("to", in: ControlLimits.unixSeconds, missing: "is missing; it is a time in seconds since 1970"),
