@@ -236,6 +236,6 @@ import Wire
     for _ in 0..<100 { server.handle(packet: initiation, now: .zero) }
     var answers = 0
     while server.poll() != nil { answers += 1 }
-    #expect(answers == SCTPAssociation.maximumQueuedPackets)
+    #expect(answers == ControlQueue.maximumPackets)
   }
 }

@@ -8,7 +8,7 @@ struct OutstandingChunk: Sendable {
     case marked
     /// In a gap block of the last SACK.
     case acknowledged
-    /// Given up under partial reliability; the peer is told to skip it. RFC 3758 section 3.5.
+    /// Given up under partial reliability; the peer has to skip it. RFC 3758 section 3.5.
     case abandoned
   }
 

@@ -58,7 +58,7 @@ public struct DataChannelTransport: Sendable {
 
   /// Aborts the association and notifies the peer. RFC 9260 section 9.1.
   public mutating func abort(now: Instant) {
-    association.abort(cause: ErrorCause.userInitiatedAbort, text: "", reason: .aborted, now: now)
+    association.abort(now: now)
     collect()
   }
 
@@ -72,7 +72,7 @@ public struct DataChannelTransport: Sendable {
   public var nextDeadline: Instant? { association.nextDeadline }
 
   /// Whether the association is up.
-  public var isConnected: Bool { association.openPeer() != nil }
+  public var isConnected: Bool { association.state.openPeer != nil }
 
   /// The next output; nil when there is none.
   public mutating func poll() -> DataChannelOutput? {
@@ -98,7 +98,7 @@ public struct DataChannelTransport: Sendable {
   public mutating func open(
     _ parameters: DataChannelParameters, now: Instant
   ) throws(DataChannelError) -> UInt16 {
-    guard association.acceptsMessages else { throw .associationClosed }
+    guard association.state.acceptsMessages else { throw .associationClosed }
     guard parameters.label.utf8.count <= 65535, parameters.protocolName.utf8.count <= 65535 else { throw .nameTooLong }
     let id: UInt16
     if let negotiated = parameters.negotiatedID {
@@ -128,7 +128,7 @@ public struct DataChannelTransport: Sendable {
   public mutating func send(
     _ message: DataChannelMessage, on id: UInt16, now: Instant
   ) throws(DataChannelError) {
-    guard association.acceptsMessages else { throw .associationClosed }
+    guard association.state.acceptsMessages else { throw .associationClosed }
     guard var channel = channels[id] else { throw .noSuchChannel(id) }
     guard !channel.isClosing else { throw .channelClosing(id) }
     let size = message.byteCount
@@ -150,8 +150,8 @@ public struct DataChannelTransport: Sendable {
   /// and closing ids have no effect.
   public mutating func close(_ id: UInt16, now: Instant) {
     guard let channel = channels[id], !channel.isClosing else { return }
-    if association.peer == nil {
-      // Nothing has been sent yet, so there is nothing to tell the peer.
+    if association.state.peer == nil {
+      // Nothing has been sent yet, so the peer needs no notice.
       association.sender.queue.discardUnstarted(on: id)
       remove(id)
       return
@@ -172,7 +172,7 @@ public struct DataChannelTransport: Sendable {
   public var statistics: DataChannelTransportStatistics {
     let sender = association.sender
     var transport = SCTPTransportStatistics(
-      smoothedRoundTripTime: association.timeout.smoothed?.inSeconds,
+      smoothedRoundTripTime: association.path.smoothedRoundTrip?.inSeconds,
       congestionWindow: sender.congestion.window, receiverWindow: sender.advertisedWindow,
       mtu: configuration.packetSize, unackData: sender.outstanding.count,
       chunksRetransmitted: sender.chunksRetransmitted,
@@ -188,7 +188,7 @@ public struct DataChannelTransport: Sendable {
 
   /// 65535 is not a stream of data channels (RFC 8831 section 6.2); the peer may allow fewer than we do.
   private var streamLimit: UInt16 {
-    min(configuration.maximumStreams, association.peer?.outgoingStreams ?? .max, 65534)
+    min(configuration.maximumStreams, association.state.peer?.outgoingStreams ?? .max, 65534)
   }
 
   private mutating func sendDCEP(_ message: [UInt8], on id: UInt16, now: Instant) {
@@ -260,7 +260,7 @@ public struct DataChannelTransport: Sendable {
 
   private mutating func didResetOutgoing(_ id: UInt16) {
     guard case .closing(_, let incomingReset) = channels[id]?.state else { return }
-    let supported = association.openPeer()?.supportsReconfiguration ?? false
+    let supported = association.state.openPeer?.supportsReconfiguration ?? false
     if incomingReset || !supported {
       remove(id)
     } else {
@@ -307,7 +307,8 @@ public struct DataChannelTransport: Sendable {
       remove(id)
     }
     // RFC 8832 section 6: an OPEN on a used stream, or one of our parity, closes the channel and is not acknowledged.
-    guard channels[id] == nil, id < streamLimit, isRemote(id), association.acceptsMessages, isWelcome(parameters) else {
+    guard channels[id] == nil, id < streamLimit, isRemote(id), association.state.acceptsMessages, isWelcome(parameters)
+    else {
       refuse(id)
       return
     }
