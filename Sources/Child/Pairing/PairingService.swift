@@ -52,16 +52,20 @@ final class PairingService: @unchecked Sendable {
     self?.responder.handleTimeout(now: MonotonicClock.now)
     self?.settle()
   }
-  /// For callers waiting for the window to close.
-  private var waiting: EventLoopPromise<Outcome>?
   /// How the last window ended: whoever opened it may ask only after a fast parent has used it.
-  private var lastOutcome: Outcome?
+  private var window = Window.closed(.closed(.byHand))
   /// The last pairing, through the window or an invitation; nil if it could not be stored.
   private var lastPaired: (record: PairRecord, words: CheckWords)?
 
-  /// Pairings whose records are being stored: nobody is told of them yet.
+  /// Pairings whose records are being stored: they are not announced yet.
   private var storing = 0
   private var observers: [(Change) -> Void] = []
+
+  private enum Window {
+    /// With the callers that wait for it to close.
+    case open(EventLoopPromise<Outcome>?)
+    case closed(Outcome)
+  }
 
   /// Changes, for observers.
   enum Change {
@@ -88,7 +92,7 @@ final class PairingService: @unchecked Sendable {
     observers.append(observer)
   }
 
-  private func tell(_ change: Change) {
+  private func notify(_ change: Change) {
     for observer in observers { observer(change) }
   }
 
@@ -189,7 +193,7 @@ final class PairingService: @unchecked Sendable {
     }
     endOffersWithoutRight()
     settle()
-    if delay == nil { tell(.revoked(record)) }
+    if delay == nil { notify(.revoked(record)) }
     let bound = NIOLoopBound(self, eventLoop: loop)
     let loop = loop
     stored().whenComplete { result in
@@ -198,7 +202,7 @@ final class PairingService: @unchecked Sendable {
           "a parent is removed, and that is not kept yet: a restart would bring it back",
           metadata: ["name": "\(record.name)", "id": "\(record.id)"])
       }
-      if let delay { loop.scheduleTask(in: delay) { bound.value.tell(.revoked(record)) } }
+      if let delay { loop.scheduleTask(in: delay) { bound.value.notify(.revoked(record)) } }
     }
   }
 
@@ -274,10 +278,14 @@ final class PairingService: @unchecked Sendable {
   /// Succeeds when the window closes, or immediately with the last one's end if it is closed. Pairings by invitation do not
   /// count.
   func waitForEnd() -> EventLoopFuture<Outcome> {
-    guard isOpen else { return loop.makeSucceededFuture(lastOutcome ?? .closed(.byHand)) }
-    let promise = waiting ?? loop.makePromise()
-    waiting = promise
-    return promise.futureResult
+    switch window {
+    case .open(let waiting?): return waiting.futureResult
+    case .closed(let outcome) where !isOpen: return loop.makeSucceededFuture(outcome)
+    case .open, .closed:
+      let waiting = loop.makePromise(of: Outcome.self)
+      window = .open(waiting)
+      return waiting.futureResult
+    }
   }
 
   // MARK: Invitations
@@ -446,7 +454,7 @@ final class PairingService: @unchecked Sendable {
     return response
   }
 
-  /// Stores the record before the parent, or anybody else, is told.
+  /// Stores the record before the parent, or anybody else, learns of it.
   private func keep(
     _ record: PairRecord, _ words: CheckWords, then response: HTTPResponse
   ) -> EventLoopFuture<HTTPResponse> {
@@ -481,12 +489,12 @@ final class PairingService: @unchecked Sendable {
   private func kept(_ record: PairRecord, _ words: CheckWords, before: [PairRecord]) {
     lastPaired = (record, words)
     // A full book drops a record that has expired.
-    for gone in before where gone.id != record.id && self.record(id: gone.id) == nil { tell(.revoked(gone)) }
+    for gone in before where gone.id != record.id && self.record(id: gone.id) == nil { notify(.revoked(gone)) }
     endOffersWithoutRight()
-    tell(.paired(record, isNew: !before.contains { $0.id == record.id }))
+    notify(.paired(record, isNew: !before.contains { $0.id == record.id }))
   }
 
-  /// The parent has compared the check words. What comes of it is stored before it is told.
+  /// The parent has compared the check words. What comes of it is stored before the answer.
   private func settle(
     _ verdict: PairingVerdict, pair: String, then response: HTTPResponse
   ) -> EventLoopFuture<HTTPResponse> {
@@ -538,18 +546,18 @@ final class PairingService: @unchecked Sendable {
     switch event {
     case .windowOpened:
       logger.notice("pairing is open")
-      tell(.windowOpened)
+      if case .closed = window { window = .open(nil) }
+      notify(.windowOpened)
     case .windowClosed(let reason):
       let isUnstored = reason == .paired && lastPaired == nil
       let words = isUnstored ? "the pairing could not be stored" : reason.words
       logger.notice("pairing is closed", metadata: ["because": "\(words)"])
-      tell(.windowClosed(because: words))
+      notify(.windowClosed(because: words))
       // The pairing that closes a window is always the last one: its two events come one after the other.
       let outcome: Outcome =
         if reason != .paired { .closed(reason) } else { lastPaired.map { .paired($0.record, $0.words) } ?? .notStored }
-      lastOutcome = outcome
-      waiting?.succeed(outcome)
-      waiting = nil
+      if case .open(let waiting) = window { waiting?.succeed(outcome) }
+      window = .closed(outcome)
     case .wrongCode(let left):
       logger.warning("a wrong pairing code was tried", metadata: ["tries-left": "\(left)"])
     case .wrongProof:

@@ -75,15 +75,23 @@ public final class VideoPipeline: Sendable {
     case ready(EncodedVideoFrame, since: Instant)
   }
 
+  /// Who is to get pictures.
+  private enum Audience {
+    case nobody
+    /// A viewer is here or joining: a picture is kept at hand, and the first one encoded.
+    case joining(FirstPicture)
+    /// A viewer's connection is up.
+    case watching
+  }
+
   private struct Shared {
-    var isCapturing = false
-    var isEncoding = false
+    var audience = Audience.nobody
     /// The tens of megabytes that the encoder allocates and touches with its first picture are in place.
     var isEncoderReady = false
     /// Renditions that have an encoder.
     var running: [Rendition] = []
+    /// Nil while there is no audience.
     var latest: VideoFrame?
-    var first: FirstPicture = .none
     var orders: RenditionOrders
     var camera: CameraState = .opening
     var counters = Counters()
@@ -92,11 +100,18 @@ public final class VideoPipeline: Sendable {
     /// The next picture's brightness is asked for.
     var isBrightnessDue = false
     var brightness: Brightness?
+
+    var isCapturing: Bool { if case .nobody = audience { false } else { true } }
+    var isEncoding: Bool { if case .watching = audience { true } else { false } }
+
+    mutating func discardFirstPicture() {
+      if case .joining = audience { audience = .joining(.none) }
+    }
   }
 
   /// An older first picture would be misleading; setting up a connection takes a few round trips.
   private static let firstPictureAge: Duration = .milliseconds(500)
-  /// The card's clock ticks; five pictures a second show that it is live.
+  /// The card's clock ticks; 5 fps show that it is live.
   private static let cardInterval: Duration = .milliseconds(200)
 
   public let settings: Settings
@@ -164,14 +179,16 @@ public final class VideoPipeline: Sendable {
   ///   - encoding: a viewer's connection is up.
   public func setDemand(capturing: Bool, encoding: Bool) {
     let newest = shared.withLock { shared -> Work? in
-      let begins = encoding && !shared.isEncoding
-      shared.isCapturing = capturing
-      shared.isEncoding = encoding
-      if !capturing {
+      switch (shared.audience, encoding, capturing) {
+      case (.watching, true, _), (.joining, false, true): return nil
+      case (.joining(let first), true, _): return begin(first, &shared)
+      case (.nobody, true, _): return begin(.none, &shared)
+      case (_, false, true): shared.audience = .joining(.none)
+      case (_, false, false):
+        shared.audience = .nobody
         shared.latest = nil
-        shared.first = .none
       }
-      return begins ? begin(&shared) : nil
+      return nil
     }
     updateDemand()
     // Without a picture, the encoder thread only lets go of encoders that nobody needs.
@@ -191,10 +208,10 @@ public final class VideoPipeline: Sendable {
   /// Sends the first picture now, or as soon as it is encoded; the following frames refer to it.
   ///
   /// - Returns: the work to give the encoder at once.
-  private func begin(_ shared: inout Shared) -> Work? {
-    switch shared.first {
+  private func begin(_ first: FirstPicture, _ shared: inout Shared) -> Work? {
+    shared.audience = .watching
+    switch first {
     case .ready(let picture, let since) where MonotonicClock.now - since < Self.firstPictureAge:
-      shared.first = .none
       shared.orders.setKeyFrameDue(false, of: .high)
       // Under the lock, so that nothing overtakes it.
       deliver(picture)
@@ -202,7 +219,6 @@ public final class VideoPipeline: Sendable {
     case .underway:
       return nil
     case .ready, .none:
-      shared.first = .none
       // A new viewer has no reference frames.
       shared.orders.setKeyFrameDue(true, of: .high)
       return shared.latest.map(Work.frame) ?? .wake
@@ -292,12 +308,14 @@ public final class VideoPipeline: Sendable {
     let work = shared.withLock { shared -> Work? in
       shared.counters.captured += 1
       shared.latest = shared.isCapturing ? frame : nil
-      if shared.isCapturing, !shared.isEncoding, case .none = shared.first {
-        shared.first = .underway
+      switch shared.audience {
+      case .watching: return .frame(frame)
+      case .joining(.none):
+        shared.audience = .joining(.underway)
         return .frame(frame)
+      case .joining: return nil
+      case .nobody: return shared.isEncoderReady ? nil : .warmUp(frame)
       }
-      if shared.isEncoding { return .frame(frame) }
-      return shared.isCapturing || shared.isEncoderReady ? nil : .warmUp(frame)
     }
     if let work { mailbox.put(work) }
     for still in stills.withLock({ $0 }) { still.put(frame) }
@@ -318,7 +336,7 @@ public final class VideoPipeline: Sendable {
       shared.camera = camera
       if case .missing = camera {
         shared.latest = nil
-        shared.first = .none
+        shared.discardFirstPicture()
       }
     }
     mailbox.put(.wake)
@@ -367,10 +385,9 @@ public final class VideoPipeline: Sendable {
     let began = MonotonicClock.now
     let (orders, isFirst, isNight) = shared.withLock { shared in
       if shared.isEncoding {
-        shared.first = .none
         return (shared.orders.take(captureTime: frame.captureTime, now: began), false, shared.isNight)
       }
-      guard case .underway = shared.first else { return ([], false, false) }
+      guard case .joining(.underway) = shared.audience else { return ([], false, false) }
       let kbps = shared.orders.targets[.high]?.kbps ?? settings.startKbps
       return ([RenditionOrders.Order(rendition: .high, kbps: kbps, isKeyFrame: true)], true, shared.isNight)
     }
@@ -379,7 +396,7 @@ public final class VideoPipeline: Sendable {
       guard let encoded = encoders.encode(frame, order, isNight: isNight) else {
         shared.withLock { shared in
           shared.orders.failed(order)
-          if order.rendition == .high { shared.first = .none }
+          if order.rendition == .high { shared.discardFirstPicture() }
         }
         continue
       }
@@ -439,13 +456,15 @@ public final class VideoPipeline: Sendable {
 
   /// Keeps the first picture for its viewer. False if the viewer was faster.
   private func keep(_ picture: EncodedVideoFrame, since began: Instant, _ shared: inout Shared) -> Bool {
-    if shared.isEncoding {
-      shared.first = .none
+    switch shared.audience {
+    case .nobody: return true
+    case .joining:
+      shared.audience = .joining(.ready(picture, since: began))
+      return true
+    case .watching:
       shared.orders.setKeyFrameDue(false, of: .high)
       return false
     }
-    shared.first = shared.isCapturing ? .ready(picture, since: began) : .none
-    return true
   }
 
   static func card(for error: DeviceError, settings: Settings) -> MissingCard {

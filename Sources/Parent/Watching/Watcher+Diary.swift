@@ -7,16 +7,16 @@ extension Watcher {
   func keep(_ report: Alarm.Report?) {
     let unix = MonotonicClock.unixTime
     diary.note(report, unix: unix, now: MonotonicClock.now)
-    tellAlarms()
+    reportAlarms()
   }
 
-  /// Tells the child the oldest alarm that it does not know; its answer brings the next one.
-  func tellAlarms() {
-    guard !isTellingAlarm, let session, let note = diary.waiting.first else { return }
-    isTellingAlarm = true
+  /// Reports to the child the oldest alarm that it does not know; its answer brings the next one.
+  func reportAlarms() {
+    guard !isReportingAlarm, let session, let note = diary.waiting.first else { return }
+    isReportingAlarm = true
     session.control.perform(note) { [weak self] result in
       guard let self else { return }
-      isTellingAlarm = false
+      isReportingAlarm = false
       switch result {
       case .success: diary.remove(note)
       // Later: with the next alarm or the next link.
@@ -25,7 +25,7 @@ extension Watcher {
       case .failure(.refused): diary.remove(note)
       case .failure: return
       }
-      tellAlarms()
+      reportAlarms()
     }
   }
 }

@@ -57,12 +57,12 @@ extension Watcher {
 
   /// What is wrong now is known, and stops ringing. From any thread.
   public func acknowledge() {
-    loop.execute { self.alarm?.acknowledge() }
+    loop.execute { self.alarm.acknowledge() }
   }
 
   /// Rings as an alarm would, for half a minute. From any thread.
   public func testAlarm() {
-    loop.execute { self.alarm?.test() }
+    loop.execute { self.alarm.test() }
   }
 
   /// On the microphone's thread.
@@ -77,6 +77,6 @@ extension Watcher {
   /// On one of the speaker's threads.
   func speakerChanged(_ state: SpeakerSupervisor.State) {
     let isFaulty = if case .missing = state { true } else { false }
-    loop.execute { self.alarm?.note(.ownSound(isFaulty: isFaulty)) }
+    loop.execute { self.alarm.note(.ownSound(isFaulty: isFaulty)) }
   }
 }

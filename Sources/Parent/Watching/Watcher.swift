@@ -27,26 +27,24 @@ public final class Watcher: @unchecked Sendable {
   let recorder: Recorder?
   let snapshot: Snapshot?
   let notice: @Sendable (WatchNotice) -> Void
-  private let tell: @Sendable (WatchEvent) -> Void
+  private let emit: @Sendable (WatchEvent) -> Void
   private let ended: @Sendable (ParentError) -> Void
 
   private(set) var session: ChildSession?
-  /// Made by `begin`.
-  private(set) var alarm: AlarmWatch?
+  private(set) lazy var alarm = AlarmWatch(eventLoop: loop) { [weak self] report in self?.alarmChanged(report) }
   private var report: Alarm.Report?
   /// For the child's event log.
   var diary = AlarmDiary()
-  var isTellingAlarm = false
-  /// The proof of hearing that runs.
-  var hearingNumber: Int?
-  var hearingTimer: RepeatedTask?
+  var isReportingAlarm = false
+  /// The sound check that runs; its timer compares the noise floor.
+  var soundCheck: (number: Int, timer: RepeatedTask?)?
   private var isSteady: Bool
   private var state = WatchStatistics.State.connecting {
     didSet { if state != oldValue { stateChanged() } }
   }
   private var began = MonotonicClock.now
   private var child: String?
-  /// As the child told it last.
+  /// As the child reported it last.
   private var path: PathDocument?
   private var shortfall = PictureShortfall()
   private var hasConnected = false
@@ -104,7 +102,7 @@ public final class Watcher: @unchecked Sendable {
     isSteady = options.isSteady
     self.endpoint = endpoint
     self.notice = notice
-    tell = event
+    emit = event
     self.ended = ended
     loop = endpoint.loop
     hub = endpoint.hub
@@ -146,8 +144,6 @@ public final class Watcher: @unchecked Sendable {
     audio.start()
     signaling.prepare()
     began = MonotonicClock.now
-    let alarm = AlarmWatch(eventLoop: loop) { [weak self] report in self?.alarmChanged(report) }
-    self.alarm = alarm
     alarm.note(.phase(.connecting, isAudioOnly: !options.wantsVideo))
     alarm.start()
     openSession()
@@ -162,7 +158,7 @@ public final class Watcher: @unchecked Sendable {
   public enum Leaving: String, Sendable, CaseIterable {
     /// DELETE on the WHEP session, or a signed goodbye through the room: the normal way.
     case delete
-    /// The connection is closed (RTCP BYE, SCTP, DTLS), but signalling is not told, as when a browser tab closes.
+    /// The connection is closed (RTCP BYE, SCTP, DTLS), but without a word to signalling, as when a browser tab closes.
     case close
     /// Nothing is sent, as when the network or the power fails.
     case vanish
@@ -172,7 +168,7 @@ public final class Watcher: @unchecked Sendable {
   public func stop(_ leaving: Leaving = .delete) async -> WatchStatistics {
     let last = try? await loop.submit { () -> EventLoopFuture<WatchStatistics> in
       self.isStopping = true
-      self.alarm?.stop()
+      self.alarm.stop()
       self.audio.ring(loudness: 0)
       self.retryTimer?.cancel()
       self.keyFrameTimer?.cancel()
@@ -249,37 +245,37 @@ public final class Watcher: @unchecked Sendable {
     switch push {
     case .hello(let hello):
       child = hello.name.isEmpty ? nil : hello.name
-      alarm?.note(.hello)
-      tellAlarms()
-      if let hearing = hello.state.hearing { follow(hearing) }
+      alarm.note(.hello)
+      reportAlarms()
+      if let hearing = hello.state.hearing { handle(hearing) }
     case .goodbye(let reason):
       notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
-      alarm?.note(.goodbye)
+      alarm.note(.goodbye)
     case .heartbeat(let beat):
       // Not in each heartbeat on a narrow path.
       path = beat.path ?? path
       if let change = shortfall.note(beat.video?.picture) { notice(change) }
-      alarm?.note(
+      alarm.note(
         .heartbeat(
           video: beat.video.map {
             Alarm.Track(
               state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init),
-              picture: ($0.picture?.rendition).flatMap(PictureRendition.init))
+              picture: ($0.picture?.rendition).flatMap(PictureStep.init))
           },
           audio: beat.audio.map {
             Alarm.Track(state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init))
           }))
     case .state(let state):
-      if let hearing = state.hearing { follow(hearing) }
+      if let hearing = state.hearing { handle(hearing) }
     case .event, .level: break
     }
-    tell(.push(push))
+    emit(.push(push))
   }
 
   private func lost(_ end: SessionEnd) {
     session = nil
     path = nil
-    endHearing()
+    endSoundCheck()
     video.pause()
     // Waits for the microphone's thread, which the loop must not.
     if let voice { Task { voice.stop() } }
@@ -287,18 +283,18 @@ public final class Watcher: @unchecked Sendable {
     // Until the first success somebody is there to correct a mistake; after it, keep trying through the night.
     guard hasConnected, let reason = end.passing else {
       isStopping = true
-      if hasConnected { alarm?.note(.phase(.refused(isFinal: true, isExpected: options.isLent))) }
+      if hasConnected { alarm.note(.phase(.refused(isFinal: true, isExpected: options.isLent))) }
       state = .ended
       if end == .unpaired, case .child(let child) = options.source { _ = try? child.forget() }
       return ended(ParentError(end))
     }
     // Its goodbye on the data channel may have been lost.
-    if case .stopped = end { alarm?.note(.goodbye) }
+    if case .stopped = end { alarm.note(.goodbye) }
     if hasConnected {
       state = .reconnecting
       reconnects += 1
     }
-    tell(.lost(reason))
+    emit(.lost(reason))
     let delay = retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1))
     // Each reason once, so that a night without the child does not fill the screen.
     if reason != lastReason { notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(delay)) s")) }
@@ -309,18 +305,18 @@ public final class Watcher: @unchecked Sendable {
   private func stateChanged() {
     switch state {
     case .connecting: break
-    case .connected: alarm?.note(.phase(.live))
-    case .disconnected, .reconnecting: alarm?.note(.phase(.reconnecting))
+    case .connected: alarm.note(.phase(.live))
+    case .disconnected, .reconnecting: alarm.note(.phase(.reconnecting))
     case .ended: break
     }
-    tell(.state(state))
+    emit(.state(state))
   }
 
   private func alarmChanged(_ report: Alarm.Report?) {
     self.report = report
     audio.ring(loudness: report?.loudness ?? 0)
     keep(report)
-    tell(.alarm(report))
+    emit(.alarm(report))
   }
 
   // MARK: Media
@@ -329,13 +325,13 @@ public final class Watcher: @unchecked Sendable {
     switch event {
     case .videoFrame(let frame):
       guard peer == session?.peer else { return }
-      alarm?.note(.picture())
+      alarm.note(.picture())
       play(frame, of: peer)
       recorder?.write(frame)
     case .audio(let sound):
       guard peer == session?.peer else { return }
-      // What was made up here did not arrive.
-      if case .packet = sound.content { alarm?.note(.sound) }
+      // What was filled in here did not arrive.
+      if case .packet = sound.content { alarm.note(.sound) }
       audio.play(sound)
       recorder?.write(sound, playedAt: MonotonicClock.now)
     default:
