@@ -1,3 +1,4 @@
+import Control
 import Frames
 import Pipelines
 import Wire

@@ -150,7 +150,7 @@ import Wire
         Alarm.Track(
           state: try #require(.init(rawValue: told.state)), captured: told.captured + UInt64((rate ?? 0) * seconds),
           fault: told.fault.flatMap(DeviceFault.init),
-          picture: (told.picture?.rendition).flatMap(PictureRendition.init))
+          picture: (told.picture?.rendition).flatMap(PictureStep.init))
       }
     }
     let data = step.data

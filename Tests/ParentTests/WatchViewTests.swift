@@ -48,20 +48,20 @@ import Wire
 
   @Test func thatNoMovingPictureIsLeftIsSaidOnceAndWhenItIsBack() {
     var shortfall = PictureShortfall()
-    func weak(_ rendition: PictureRendition) -> WatchNotice? {
+    func weak(_ rendition: PictureStep) -> WatchNotice? {
       shortfall.note(PictureDocument(rendition: rendition, reason: PictureDocument.weakConnection))
     }
     #expect(weak(.middle) == nil && weak(.low) == nil)
     #expect(weak(.stills) == WatchNotice(.trouble, "weak connection: a picture every few seconds"))
     #expect(weak(.stills) == nil && shortfall.note(nil) == nil)
-    #expect(weak(.none) == WatchNotice(.trouble, "weak connection: sound alone"))
+    #expect(weak(.soundAlone) == WatchNotice(.trouble, "weak connection: sound alone"))
     #expect(weak(.low) == WatchNotice(.information, "the picture moves again"))
     #expect(weak(.high) == nil)
   }
 
-  @Test(arguments: PictureRendition.allCases)
-  func whatAWeakConnectionLeavesOfThePictureIsSaid(_ rendition: PictureRendition) {
-    func beat(_ rendition: PictureRendition, _ reason: String?) -> WatchEvent {
+  @Test(arguments: PictureStep.allCases)
+  func whatAWeakConnectionLeavesOfThePictureIsSaid(_ rendition: PictureStep) {
+    func beat(_ rendition: PictureStep, _ reason: String?) -> WatchEvent {
       .push(
         .heartbeat(
           HeartbeatDocument(
@@ -72,8 +72,8 @@ import Wire
     }
     var view = view(.state(.connected), beat(rendition, PictureDocument.weakConnection))
     #expect(view.parts.contains { $0.hasPrefix("weak connection") } == (rendition != .high))
-    #expect((view.banner != nil) == (rendition == PictureRendition.none))
-    view.note(beat(.none, PictureDocument.relayData))
+    #expect((view.banner != nil) == (rendition == PictureStep.soundAlone))
+    view.note(beat(.soundAlone, PictureDocument.relayData))
     #expect(view.parts.contains { $0.contains("the relay's data for tonight is used up") } && view.banner != nil)
     view.note(beat(rendition, nil))
     #expect(!view.parts.contains { $0.hasPrefix("weak connection") })

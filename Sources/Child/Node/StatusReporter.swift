@@ -152,7 +152,7 @@ final class StatusReporter: Sendable {
       guard let target = targets[rendition] else { return nil }
       let known = counters[rendition]
       return StatusReport.Rendition(
-        name: rendition == .refreshed ? "refreshed" : PictureStep(rendition).told.rawValue, targetKbps: target.kbps,
+        name: rendition == .refreshed ? "refreshed" : PictureStep(rendition).rawValue, targetKbps: target.kbps,
         width: known.encoded == 0 ? nil : known.width, height: known.encoded == 0 ? nil : known.height,
         encoded: known.encoded, keyFrames: known.keyFrames,
         viewers: watching.count { $0.route.assignment.rendition == rendition })

@@ -1,3 +1,4 @@
+internal import Control
 internal import Frames
 internal import Pipelines
 internal import Server
@@ -7,7 +8,7 @@ internal import Wire
 /// such a player passes on sees nothing. While others watch the same rendition, those players get an encoder of their own, so
 /// that nobody else pays for their key frames. One for each camera. Pure.
 struct PictureRefresh {
-  /// The time between two key frames at least: with what encoding takes and a camera of a few pictures a second, 4 s at most.
+  /// The time between two key frames at least: with what encoding takes and a camera of a few fps, 4 s at most.
   static let spacing = Duration.milliseconds(3500)
 
   /// Of the time, what the encoders may take before there is another one, and with it.

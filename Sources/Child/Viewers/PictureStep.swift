@@ -2,26 +2,7 @@ internal import Control
 internal import Frames
 internal import Wire
 
-/// What a viewer is sent of the picture. Its path decides.
-enum PictureStep: Int, CaseIterable, Comparable {
-  case soundAlone
-  /// A key frame of the smallest rendition every few seconds.
-  case stills
-  case low, middle, high
-
-  static func < (one: PictureStep, other: PictureStep) -> Bool { one.rawValue < other.rawValue }
-
-  /// As viewers and `status` are told.
-  var told: PictureRendition {
-    switch self {
-    case .high: .high
-    case .middle: .middle
-    case .low: .low
-    case .stills: .stills
-    case .soundAlone: .none
-    }
-  }
-
+extension PictureStep {
   init(_ rendition: Rendition) {
     self =
       switch rendition {
@@ -43,7 +24,7 @@ struct PictureAssignment: Equatable {
   var isReduced: Bool
 
   var document: PictureDocument {
-    PictureDocument(rendition: step.told, reason: isReduced ? PictureDocument.weakConnection : nil)
+    PictureDocument(rendition: step, reason: isReduced ? PictureDocument.weakConnection : nil)
   }
 
   static let best = PictureAssignment(step: .high, rendition: .high, takesAllLayers: true, isReduced: false)

@@ -1,3 +1,4 @@
+internal import Control
 internal import Wire
 
 /// How well a viewer's path carries the step that it is on, and how long it keeps that with less than it needs.

@@ -1,3 +1,4 @@
+internal import Control
 internal import Frames
 internal import Pipelines
 internal import Server

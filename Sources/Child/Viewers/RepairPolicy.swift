@@ -1,3 +1,4 @@
+internal import Control
 internal import Wire
 
 /// What becomes of a viewer whose path loses packets, when a picture is lost for good.

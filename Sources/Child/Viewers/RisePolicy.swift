@@ -1,3 +1,4 @@
+internal import Control
 internal import Wire
 
 /// When a viewer goes up a step: its path has carried more than that needs for a while, longer after a try that failed.

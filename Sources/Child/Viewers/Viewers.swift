@@ -23,7 +23,7 @@ enum ViewerRefusal: Error {
   case connection(PeerConnectionError)
 }
 
-/// All viewers: admits them, sends them their media, and tells cameras and encoders what is needed.
+/// All viewers: admits them, sends them their media, and lets cameras and encoders know what is needed.
 ///
 /// `@unchecked Sendable` because it is confined to the hub's event loop.
 final class Viewers: @unchecked Sendable {
@@ -103,7 +103,7 @@ final class Viewers: @unchecked Sendable {
       updateErrorCorrection()
       refreshPictures(now: MonotonicClock.now)
       updateRates()
-      registry.tell(.secondPassed)
+      registry.notify(.secondPassed)
     }
     // Returns memory that a command or a past viewer needed.
     let interval = Self.releaseInterval
@@ -196,7 +196,7 @@ final class Viewers: @unchecked Sendable {
           beginPicture(for: session)
         }
         updateRates()
-        registry.tell(.permissionsChanged(session))
+        registry.notify(.permissionsChanged(session))
       }
     }
   }
@@ -216,7 +216,7 @@ final class Viewers: @unchecked Sendable {
       .audio, .mediaEnded, .localCandidate, .localCandidatesComplete:
       break
     }
-    registry.tell(.connection(session, event))
+    registry.notify(.connection(session, event))
   }
 
   private func stateChanged(_ state: PeerConnectionState, of session: ViewerSession) {
@@ -239,7 +239,7 @@ final class Viewers: @unchecked Sendable {
         metadata: ["viewer": "\(session.name)", "path": "\(hub.connection(session.peer)?.selectedPair?.text ?? "")"])
       updateDemand()
       updateRates()
-      if isNew { registry.tell(.connected(session)) }
+      if isNew { registry.notify(.connected(session)) }
     case .disconnected:
       // What is left of a player that found a path and never got further has no connection to lose.
       guard session.isConnected else { return }
@@ -252,7 +252,7 @@ final class Viewers: @unchecked Sendable {
       logger.info("viewer is gone", metadata: ["viewer": "\(session.name)", "how": "\(state.rawValue)"])
       updateDemand()
       updateRates()
-      registry.tell(.ended(session))
+      registry.notify(.ended(session))
       if registry.isEmpty { releaseUnusedSoon() }
     case .new, .connecting:
       break
@@ -453,7 +453,7 @@ final class Viewers: @unchecked Sendable {
   /// - Parameters:
   ///   - name: the name of the token or pair record.
   ///   - camera: index; nil for the one that is streamed.
-  ///   - reach: from elsewhere, STUN and TURN servers are asked for candidates, which are told as they come.
+  ///   - reach: from elsewhere, STUN and TURN servers are asked for candidates, which are sent as they come.
   /// - Returns: the answer.
   func admit(
     _ offer: SessionDescription, origin: ViewerSession.Origin, name: String, permissions: Permissions,
@@ -599,12 +599,12 @@ final class Viewers: @unchecked Sendable {
       ? 0 : min(session.estimateKbps ?? settings.startKbps, servers.away.relayBitrateKbps)
   }
 
-  /// What the viewer is told of its picture; nil without one.
+  /// What is reported to the viewer of its picture; nil without one.
   func picture(of session: ViewerSession) -> PictureDocument? {
     guard session.seesPicture else { return nil }
     let document = session.route.assignment.document
     guard document.reason != nil, relayMeter.isUsedUp, isRelayed(session) else { return document }
-    return PictureDocument(rendition: session.route.assignment.step.told, reason: PictureDocument.relayData)
+    return PictureDocument(rendition: session.route.assignment.step, reason: PictureDocument.relayData)
   }
 
   private func isRelayed(_ session: ViewerSession) -> Bool {
@@ -654,7 +654,7 @@ extension Viewers: MediaReceiver {
       captureTime: packet.captureTime, to: receivers)
   }
 
-  func levelMeasured() { registry.tell(.levelMeasured) }
+  func levelMeasured() { registry.notify(.levelMeasured) }
 
   func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>) {
     logger.warning(

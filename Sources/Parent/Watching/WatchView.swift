@@ -31,14 +31,14 @@ public struct WatchView: Sendable {
   public var vox: Double?
   /// The end, when watching was given up.
   public var end: String?
-  /// The state of the child as it told us; parts that it never told are nil.
+  /// The state of the child as it reported; parts that it never reported are nil.
   public private(set) var child = StateDocument()
   /// What the child sends of the picture, and why not more.
   public private(set) var picture: PictureDocument?
-  /// The fire drill that runs, also while it keeps the link from us.
+  /// The alarm drill that runs, also while it keeps the link from us.
   public private(set) var drill: DrillDocument?
   private var drillAskedAt: Instant?
-  /// Why the link is being made anew.
+  /// Why it is reconnecting.
   private var lossReason: String?
   private var remark: (text: String, at: Instant)?
 
@@ -179,7 +179,7 @@ public struct WatchView: Sendable {
     case .reconnecting:
       return Banner(title: "Reconnecting", lines: [lossReason].compactMap(\.self), isAlarm: false)
     case .connected:
-      guard let picture, picture.rendition == PictureRendition.none.rawValue else { return nil }
+      guard let picture, picture.rendition == PictureStep.soundAlone.rawValue else { return nil }
       return Banner(title: "Sound alone", lines: ["The connection is too weak for a picture."], isAlarm: false)
     case .connecting, .ended: return nil
     }
@@ -216,7 +216,7 @@ public struct WatchView: Sendable {
   /// The light that the key switches: the first one.
   public var lightOrder: any ControlCommand { LightSet(state: .toggle) }
 
-  /// A fire drill rings everywhere, so the key counts only when it is pressed again at once. Nil: ask for that.
+  /// An alarm drill rings everywhere, so the key counts only when it is pressed again at once. Nil: ask for that.
   public mutating func drillOrder(now: Instant) -> (any ControlCommand)? {
     if isDrill { return DrillStop() }
     defer { drillAskedAt = now }

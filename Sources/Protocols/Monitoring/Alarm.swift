@@ -45,10 +45,10 @@ public struct Alarm: Sendable {
     /// What is wrong with a missing device that delivers nevertheless.
     public var fault: DeviceFault?
     /// What the child sends of the picture; nil where it does not say, and for sound.
-    public var picture: PictureRendition?
+    public var picture: PictureStep?
 
     public init(
-      state: DeviceState, captured: UInt64, fault: DeviceFault? = nil, picture: PictureRendition? = nil
+      state: DeviceState, captured: UInt64, fault: DeviceFault? = nil, picture: PictureStep? = nil
     ) {
       self.picture = picture
       self.state = state
@@ -412,12 +412,12 @@ public struct Alarm: Sendable {
     }
   }
 
-  /// Since when the device stands still, as heartbeats tell.
+  /// Since when the device stands still, as heartbeats show.
   private func stop(of track: TrackState?) -> Instant? {
     track.flatMap { $0.hasStood(for: limits.gap) ? $0.progress : nil }
   }
 
-  /// Since when a picture is missing, where one came at `last`; nil where none is due. The person is told of what a weak
+  /// Since when a picture is missing, where one came at `last`; nil where none is due. The person is notified of what a weak
   /// connection leaves, and it does not ring as well.
   private func due(_ last: Instant?, _ excused: Instant?, _ now: Instant) -> Instant? {
     guard let last, let delay else { return nil }
@@ -433,7 +433,7 @@ public struct Alarm: Sendable {
   /// How late a picture may be, as the child reports; nil where none comes.
   private var delay: Duration? {
     switch video?.track.picture {
-    case .none?: nil
+    case .soundAlone: nil
     case .stills: limits.stillInterval
     case .low: limits.lowDelay
     case .middle, .high, nil: .zero

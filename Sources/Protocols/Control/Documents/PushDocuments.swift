@@ -80,28 +80,32 @@ public enum DeviceFault: String, CaseIterable, Sendable {
   case digitalSilence = "digital-silence"
 }
 
-/// What a viewer is sent of the picture, from all to nothing.
-public enum PictureRendition: String, CaseIterable, Sendable {
-  /// As the camera delivers it.
-  case high
+/// What a viewer is sent of the picture, from nothing to all. Its path decides.
+public enum PictureStep: String, CaseIterable, Comparable, Sendable {
+  case soundAlone = "none"
+  /// A key frame of the smallest rendition every few seconds.
+  case stills
+  /// 180 rows, 10 fps.
+  case low
   /// 360 rows.
   case middle
-  /// 180 rows, ten pictures a second.
-  case low
-  /// One picture every five seconds.
-  case stills
-  /// The sound alone.
-  case none
+  /// As the camera delivers it.
+  case high
+
+  public static func < (one: PictureStep, other: PictureStep) -> Bool {
+    let position = { allCases.firstIndex(of: $0) ?? 0 }
+    return position(one) < position(other)
+  }
 }
 
 /// What this viewer is sent of the picture, and why not more.
 public struct PictureDocument: Codable, Hashable, Sendable {
-  /// A `PictureRendition`, or one that only a newer child knows.
+  /// A `PictureStep`, or one that only a newer child knows.
   public var rendition: String
   /// Left out where nothing is held back.
   public var reason: String?
 
-  public init(rendition: PictureRendition, reason: String? = nil) {
+  public init(rendition: PictureStep, reason: String? = nil) {
     self.rendition = rendition.rawValue
     self.reason = reason
   }
@@ -221,7 +225,7 @@ public struct EventDocument: ListedDocument {
   public var id: String?
   /// For people.
   public var detail: String?
-  /// When it began, where that is told later: seconds since 1970-01-01 UTC by the clock of who tells it.
+  /// When it began, where that is reported later: seconds since 1970-01-01 UTC by the clock of who reports it.
   public var began: Double?
   /// When somebody acknowledged it, by the same clock.
   public var acknowledgedAt: Double?
