@@ -53,19 +53,6 @@ enum AutomaticCamera {
     /// FourCCs; empty if it cannot be opened.
     var formats: [UInt32]
 
-    init(path: String, name: String, formats: [UInt32]) {
-      self.path = path
-      self.name = name
-      self.formats = formats
-    }
-
-    fileprivate init(path: String) {
-      self.init(path: path, name: "", formats: [])
-      guard let device = try? CameraDevice(path: path) else { return }
-      name = device.name
-      formats = device.formats()
-    }
-
     /// A camera for Windows Hello, or one that measures depth: it offers grey alone, or its name says so.
     var isInfrared: Bool {
       let words = name.lowercased().split { !$0.isLetter }
@@ -81,4 +68,13 @@ enum AutomaticCamera {
 
   /// Names of the drivers' nodes: drivers/media/platform of Raspberry Pi's kernel.
   private static let pipelineNames = ["unicam", "bcm2835-isp", "bcm2835-codec", "rp1-cfe", "pispbe", "rpi-hevc-dec"]
+}
+
+extension AutomaticCamera.Node {
+  fileprivate init(path: String) {
+    self.init(path: path, name: "", formats: [])
+    guard let device = try? CameraDevice(path: path) else { return }
+    name = device.name
+    formats = device.formats()
+  }
 }

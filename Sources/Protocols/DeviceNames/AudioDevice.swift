@@ -23,13 +23,8 @@ public enum AudioDevice: ConfigurationText {
     // Means empty in YAML, so most likely intended as none. For a microphone, endless silence would be useless.
     case "null": return nil
     default:
-      if let path = text.filePath {
-        self = .file(path: path)
-      } else if text.isPCMName {
-        self = .pcm(name: text)
-      } else {
-        return nil
-      }
+      guard text.filePath != nil || text.isPCMName else { return nil }
+      self = text.filePath.map { .file(path: $0) } ?? .pcm(name: text)
     }
   }
 
@@ -75,13 +70,8 @@ public enum SpeakerDevice: ConfigurationText {
     // Valid for cameras and microphones, but not for speakers.
     case "test": return nil
     default:
-      if let path = text.filePath {
-        self = .file(path: path)
-      } else if text.isPCMName {
-        self = .pcm(name: text)
-      } else {
-        return nil
-      }
+      guard text.filePath != nil || text.isPCMName else { return nil }
+      self = text.filePath.map { .file(path: $0) } ?? .pcm(name: text)
     }
   }
 

@@ -82,12 +82,9 @@ enum SPAKE2Plus {
 public struct SPAKE2PlusSecrets: Sendable {
   let w0: P256Scalar
   let w1: P256Scalar
+}
 
-  init(w0: P256Scalar, w1: P256Scalar) {
-    self.w0 = w0
-    self.w1 = w1
-  }
-
+extension SPAKE2PlusSecrets {
   /// Each half has 64 bits more than n, so that reducing it leaves no bias.
   static let halvesByteCount = 80
 
@@ -112,12 +109,9 @@ public struct SPAKE2PlusSecrets: Sendable {
 public struct SPAKE2PlusRecord: Sendable {
   let w0: P256Scalar
   let l: P256Point
+}
 
-  init(w0: P256Scalar, l: P256Point) {
-    self.w0 = w0
-    self.l = l
-  }
-
+extension SPAKE2PlusRecord {
   /// Nil if w1 is zero, for which no password is known.
   init?(_ secrets: SPAKE2PlusSecrets, group: any P256Group) {
     guard let l = group.multiplyGenerator(by: secrets.w1) else { return nil }
