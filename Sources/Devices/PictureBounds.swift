@@ -36,7 +36,7 @@ extension VideoRequest {
   /// A tenth more is no reason to drop pictures: clocks differ, and 29.97 is called 30.
   static let rateTolerance = 1.1
 
-  /// What comes of a source that makes `rate` pictures a second.
+  /// What comes of a source that delivers `rate` fps.
   func bounded(_ rate: Double) -> Double {
     rate > framesPerSecond * Self.rateTolerance ? framesPerSecond : rate
   }

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Bounds how many pictures a second are taken from somebody who makes them whenever it likes: on average `rate`; after a
+/// Bounds the frame rate of somebody who makes them whenever it likes: on average `rate`; after a
 /// pause, as a network makes them, half a second's at once. It is the generic cell rate algorithm (ITU-T I.371, annex A).
 struct RateBound: Sendable {
   private let interval: Duration
@@ -9,7 +9,7 @@ struct RateBound: Sendable {
 
   private static let burst: Duration = .milliseconds(500)
 
-  /// - Parameter rate: pictures a second; at least 0.1.
+  /// - Parameter rate: fps; at least 0.1.
   init(rate: Double) {
     interval = .nanoseconds(Int64(saturating: 1e9 / max(0.1, rate)))
   }

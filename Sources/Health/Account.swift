@@ -4,7 +4,7 @@ public import Linux
 /// A user of the machine, with the groups that decide what it may open.
 public struct Account: Hashable, Sendable {
   public var id: UInt32
-  /// In no order.
+  /// Unordered.
   public var groups: [UInt32]
 
   public init(id: UInt32, groups: [UInt32]) {

@@ -55,7 +55,7 @@ public final class ServiceManager: Sendable {
   /// Sends all in one datagram, so that they take effect together. Never blocks. False if it could not be sent: nobody
   /// is listening, or the receive buffer is full.
   @discardableResult
-  public func tell(_ messages: Message...) -> Bool {
+  public func notify(_ messages: Message...) -> Bool {
     let text = messages.map(\.line).joined(separator: "\n")
     return withUnsafePointer(to: address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
@@ -73,8 +73,8 @@ public final class ServiceManager: Sendable {
   }
 
   /// Sets the text that `systemctl status` shows for a failed start.
-  public func tellFailure(_ reason: String) {
-    tell(.status(reason))
+  public func notifyFailure(_ reason: String) {
+    notify(.status(reason))
   }
 
   /// unix(7): an absolute path, or "@name" for a name in the abstract namespace, which is not terminated.

@@ -38,7 +38,7 @@ struct Run: AsyncParsableCommand {
     do {
       node = try await ChildNode.start(options, logger: logger)
     } catch {
-      serviceManager?.tellFailure("\(error)")
+      serviceManager?.notifyFailure("\(error)")
       throw Failure.failed("\(error)")
     }
     MemorySettings.releaseUnused()
@@ -80,7 +80,7 @@ struct Run: AsyncParsableCommand {
           }
         }
       }
-      group.addTask { await node.untilHopeless().map { .hopeless($0) } }
+      group.addTask { await node.waitUntilRestartNeeded().map { .hopeless($0) } }
       defer { group.cancelAll() }
       while let end = await group.next() {
         if let end { return end }

@@ -90,7 +90,7 @@ struct Pair: AsyncParsableCommand {
             paired: .init(id: record.id, name: record.name), words: "\(outcome.words)", allow: grant.permissions.names,
             expiresAt: grant.expiresAt?.seconds)))
     } else {
-      tell(record, outcome.words, grant)
+      show(record, outcome.words, grant)
     }
     // Whoever reads this through a pipe need not wait for the rest.
     try StandardOutput.flush()
@@ -106,7 +106,7 @@ struct Pair: AsyncParsableCommand {
         + "connection. Try again on a network that you trust.")
   }
 
-  private func tell(_ record: PairRecord, _ words: CheckWords, _ grant: PairingGrant) {
+  private func show(_ record: PairRecord, _ words: CheckWords, _ grant: PairingGrant) {
     print("Paired with \(record.name) (\(record.id)).")
     print("Check that the camera shows the same words: \(words)")
     print("If they differ, someone may be intercepting the connection.")

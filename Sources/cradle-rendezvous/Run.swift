@@ -39,15 +39,15 @@ struct Run: AsyncParsableCommand {
           configuration: configuration, stateDirectory: directories.state, runtimeDirectory: directories.runtime),
         logger: logger)
     } catch {
-      serviceManager?.tellFailure("\(error)")
+      serviceManager?.notifyFailure("\(error)")
       throw Failure.failed("\(error)")
     }
-    serviceManager?.tell(.ready, .status("Serving at port \(server.port)"))
+    serviceManager?.notify(.ready, .status("Serving at port \(server.port)"))
     // As for cradle-child: a service begins again.
     let isRestarting =
       await untilEnd(signals, isService: serviceManager != nil, logger) == .hangup
       && serviceManager != nil
-    serviceManager?.tell(isRestarting ? .reloading : .stopping)
+    serviceManager?.notify(isRestarting ? .reloading : .stopping)
     await server.stop()
     if isRestarting { try Program.startAgain() }
   }

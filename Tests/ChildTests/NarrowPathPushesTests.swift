@@ -30,7 +30,7 @@ import Testing
   @Test func everyFifthHeartbeatHasThePath() {
     var pushes = NarrowPathPushes()
     #expect(
-      (0..<10).map { _ in pushes.beat().tellsPath } == [
+      (0..<10).map { _ in pushes.beat().includesPath } == [
         true, false, false, false, false, true, false, false, false, false,
       ])
   }

@@ -60,13 +60,13 @@ struct ServiceManagerTests {
     let socket = try NotifiedSocket(name)
     let manager = try #require(make(["NOTIFY_SOCKET": name]))
     #expect(manager.watchdogLimit == nil)
-    #expect(manager.tell(.ready, .status("2 viewers")))
+    #expect(manager.notify(.ready, .status("2 viewers")))
     #expect(socket.receive() == "READY=1\nSTATUS=2 viewers")
-    #expect(manager.tell(.alive))
+    #expect(manager.notify(.alive))
     #expect(socket.receive() == "WATCHDOG=1")
-    #expect(manager.tell(.stopping))
+    #expect(manager.notify(.stopping))
     #expect(socket.receive() == "STOPPING=1")
-    manager.tellFailure("no port")
+    manager.notifyFailure("no port")
     #expect(socket.receive() == "STATUS=no port")
     #expect(socket.receive() == nil)
   }
@@ -75,7 +75,7 @@ struct ServiceManagerTests {
   @Test func aLineBreakInTheStatusBeginsNoOtherAssignment() throws {
     let socket = try NotifiedSocket("@cradle-test-\(UUID().uuidString)")
     let manager = try #require(make(["NOTIFY_SOCKET": socket.name]))
-    manager.tell(.status("camera\nMAINPID=1\r\nREADY=1\u{85}\u{2028}end"))
+    manager.notify(.status("camera\nMAINPID=1\r\nREADY=1\u{85}\u{2028}end"))
     #expect(socket.receive() == "STATUS=camera MAINPID=1 READY=1  end")
   }
 
@@ -83,16 +83,16 @@ struct ServiceManagerTests {
   @Test func nobodyReadsAndNothingWaits() throws {
     let name = "@cradle-test-\(UUID().uuidString)"
     let manager = try #require(make(["NOTIFY_SOCKET": name]))
-    #expect(!manager.tell(.alive))
+    #expect(!manager.notify(.alive))
     let socket = try NotifiedSocket(name)
     var sent = 0
-    while manager.tell(.alive) {
+    while manager.notify(.alive) {
       sent += 1
       try #require(sent < 100_000)
     }
     #expect(sent > 0)
     #expect(socket.receive() == "WATCHDOG=1")
-    #expect(manager.tell(.alive))
+    #expect(manager.notify(.alive))
   }
 
   @Test func theWatchdogIsForTheProcessThatIsMeant() {

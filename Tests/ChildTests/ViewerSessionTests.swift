@@ -56,8 +56,8 @@ import Wire
     var told: [String] = []
     registry.observe { event in if case .ended(let session) = event { told.append("first \(session.id)") } }
     registry.observe { event in if case .ended(let session) = event { told.append("second \(session.id)") } }
-    registry.tell(.secondPassed)
-    registry.tell(.ended(session(7)))
+    registry.notify(.secondPassed)
+    registry.notify(.ended(session(7)))
     #expect(told == ["first peer-7", "second peer-7"])
   }
 }

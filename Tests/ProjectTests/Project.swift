@@ -26,6 +26,14 @@ enum Project {
         return (index + 1, String(line[..<comment.lowerBound]))
       }
     }
+
+    /// What stands in comments, each line with its number. Not what follows code and a URL.
+    var comments: [(number: Int, text: Substring)] {
+      text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+        line.firstMatch(of: #/^\s*(?://+|/?\*+)(?<text>.*)|\s//+\s(?<rest>.*)/#).flatMap { $0.text ?? $0.rest }
+          .map { (index + 1, $0) }
+      }
+    }
   }
 
   static func swiftFiles(below folder: String) throws -> [File] {

@@ -1,6 +1,7 @@
 import Testing
 
-/// Documents, samples of configuration, the page's English and the programs' help are plain English in the field's words.
+/// Documents, samples of configuration, the page's English, the programs' help and comments are plain English in the field's
+/// words.
 /// A word that stands in the table has a better one; what the reader sees of it would be a riddle.
 @Suite struct WordsTests {
   private struct Word {
@@ -16,7 +17,7 @@ import Testing
     Word(pattern: #/\b[Aa]new\b/#, better: "again, restart, reconnect"),
     Word(pattern: #/\b[Mm]ade (?:up|good)\b/#, better: "filled in; repaired"),
     Word(pattern: #/\b[Hh]opeless\b/#, better: "stopped responding"),
-    Word(pattern: #/\b(?:is|are|was|were|be|being) told\b/#, better: "is notified, learns, is shown"),
+    Word(pattern: #/\b(?:is|are|was|were|be|been|being) told\b/#, better: "is notified, learns, is shown"),
     Word(pattern: #/\b(?:does|do) not go on\b/#, better: "stopped responding"),
     Word(pattern: #/\bthrown away\b/#, better: "dropped, discarded"),
     Word(pattern: #/\b(?:[Aa]n|[Nn]o|[Ee]ach|[Ee]very) order\b|\borders\b/#, better: "command"),
@@ -52,6 +53,7 @@ import Testing
   private static let leftOut = [
     "CHANGELOG.md": "the notes of versions before stay as they were",
     "docs/ESTIMATOR.md": "uses the words of the papers that it follows",
+    "Sources/Protocols/RTPSending/Congestion": "the same",
   ]
 
   @Test func documentsUseTheProjectsWords() throws {
@@ -71,9 +73,12 @@ import Testing
         )
       }
     }
+    let comments = try Project.files(below: "Sources").filter { file in
+      file.path.hasSuffix(".swift") || file.path.hasSuffix(".js") || file.path.hasSuffix(".h")
+    }.filter { file in !Self.leftOut.keys.contains { file.path.hasPrefix($0) } }.map { ($0.path, $0.comments) }
     let english = "Sources/Web/Pages/texts/en.js"
     let page = try Project.text(english).split(separator: "\n").enumerated().map { ($0 + 1, $1) }
-    for (path, lines) in documents + samples + programs + [(english, page)] {
+    for (path, lines) in documents + samples + programs + comments + [(english, page)] {
       for (number, line) in lines {
         var text = String(line)
         for exception in Self.exceptions.keys.sorted(by: { $0.count > $1.count }) where text.contains(exception) {

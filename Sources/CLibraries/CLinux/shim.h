@@ -334,7 +334,7 @@ static const uint32_t CLINUX_IFF_UP = 0x1;
 static const uint32_t CLINUX_IFF_POINTOPOINT = 0x10;
 static const uint32_t CLINUX_IFF_RUNNING = 0x40;
 
-/// A socket for what the kernel knows of interfaces and their addresses, non-blocking; with `listens` it is told every
+/// A socket for what the kernel knows of interfaces and their addresses, non-blocking; with `listens` it learns of every
 /// change of them: rtnetlink(7). A descriptor, or a negated errno.
 static inline int clinux_open_route_socket(int listens) {
   int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);

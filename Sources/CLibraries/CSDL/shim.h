@@ -70,7 +70,7 @@ enum csdl_kind {
   CSDL_BUTTON_UP,
   CSDL_DOUBLE_CLICK,
   CSDL_POINTER,
-  /// Textures are gone and have to be made anew.
+  /// Textures are gone and have to be made again.
   CSDL_TEXTURES_LOST,
 };
 

@@ -59,7 +59,7 @@ final class MeetingBoard: @unchecked Sendable {
     entries = configuration.away.meetings.map { Entry(configured: $0) }
   }
 
-  /// What parents are told. Reads the files of their passwords; a place whose password cannot be read is left out.
+  /// What parents receive. Reads the files of their passwords; a place whose password cannot be read is left out.
   ///
   /// - Parameter includingAccounts: also places where parents need an account, whose password nobody takes back from them.
   func documents(includingAccounts: Bool) -> [MeetingDocument] {
@@ -119,7 +119,7 @@ final class MeetingBoard: @unchecked Sendable {
     for entry in entries { entry.host?.verify() }
   }
 
-  /// Leaves all places. What is returned is done when each has been told, or cannot be: the event loop has to run until then.
+  /// Leaves all places. What is returned is done when each has been notified, or cannot be: the event loop has to run until then.
   func close() -> EventLoopFuture<Void> {
     renewal.cancel()
     anotherTry.cancel()
@@ -223,7 +223,7 @@ extension ChildConfiguration.Meeting {
     }
   }
 
-  /// Whoever is told of it gets a password.
+  /// Whoever receives it gets a password.
   fileprivate var needsAccount: Bool {
     switch kind {
     case .rendezvous: false

@@ -1,5 +1,5 @@
 /// Counts what passes through relays in a night, from noon to noon by the local clock, since whoever runs a relay pays for it.
-/// A program that was started anew counts from then on.
+/// After a restart it counts from then on.
 struct RelayMeter {
   /// The most for all viewers together; nil: no limit.
   let limit: Int?

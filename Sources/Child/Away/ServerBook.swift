@@ -46,7 +46,7 @@ final class ServerBook: @unchecked Sendable {
     }
   }
 
-  /// How often parents are told new credentials while they are connected; nil: there is nothing that ends.
+  /// How often connected parents get new credentials; nil: credentials don't expire.
   var renewalInterval: Duration? {
     let lifetimes = entries.compactMap { entry in
       if case .secret = entry.access { entry.lifetime } else { nil }

@@ -70,7 +70,7 @@ extension ControlService {
     viewers.servers.away.relay == .only ? nil : report.namedOrigins
   }
 
-  /// For paired parents: tokens are for players in the home, which are told by WHEP's `Link` fields.
+  /// For paired parents: tokens are for players in the home, which learn it from WHEP's `Link` fields.
   private func away(for pair: String) -> AwayDocument {
     let timeLeft = viewers.credentials.timeLeft(of: .pair(id: pair))
     return AwayDocument(
@@ -85,7 +85,7 @@ extension ControlService {
       uptimeSeconds: report.uptimeSeconds, alarms: report.alarms, state: state.document)
   }
 
-  func heartbeat(for viewer: ViewerSession, tellsPath: Bool) -> HeartbeatDocument {
+  func heartbeat(for viewer: ViewerSession, includesPath: Bool) -> HeartbeatDocument {
     let pipeline = viewers.pipeline(of: viewer)
     let video = pipeline?.counters ?? .init()
     let audio = viewers.audio.counters
@@ -105,6 +105,6 @@ extension ControlService {
         state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
         sent: sent(.audio), levelDb: audio.levelDb.tenths,
         fault: viewers.audio.microphone.fault),
-      path: tellsPath ? connection.map { PathDocument($0.path) } : nil)
+      path: includesPath ? connection.map { PathDocument($0.path) } : nil)
   }
 }

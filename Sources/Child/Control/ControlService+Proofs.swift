@@ -4,7 +4,7 @@ internal import HearingProof
 internal import Monitoring
 internal import Pairing
 
-// Proofs of hearing, and fire drills.
+// Proofs of hearing, and alarm drills.
 extension ControlService {
   /// Who receives sound and says so: a proof is the family's, so guests and players are not asked.
   var listeners: [HearingTest.Listener] {
@@ -54,9 +54,9 @@ extension ControlService {
     drill.end(by: viewer.name, unixTime: MonotonicClock.unixTime)
   }
 
-  /// Tells how a proof stands; what is over becomes an event.
+  /// Broadcasts how a proof stands; what is over becomes an event.
   func note(_ hearing: HearingDocument) {
-    defer { tellChanges() }
+    defer { broadcastChanges() }
     let parents = hearing.parents ?? []
     let unanswered = hearing.unanswered.map { "; no answer from \($0.joined(separator: ", "))" } ?? ""
     switch hearing.state {
@@ -83,9 +83,9 @@ extension ControlService {
     }
   }
 
-  /// Tells how a drill stands; what is over becomes an event.
+  /// Broadcasts how a drill stands; what is over becomes an event.
   func note(_ drill: DrillDocument) {
-    defer { tellChanges() }
+    defer { broadcastChanges() }
     switch drill.state {
     case .running: break
     case .passed:
@@ -116,7 +116,7 @@ extension ControlService {
     return faults.isEmpty ? "ended before its time" : faults.joined(separator: "; ")
   }
 
-  /// After everything was withheld from it: what it would have been told meanwhile.
+  /// After everything was withheld from it: what it has missed.
   func resume(_ viewer: ViewerSession) {
     send(.push(.hello(hello(for: viewer))), to: viewer)
   }

@@ -15,7 +15,7 @@ internal import Signaling
 internal import Storage
 internal import Wire
 
-/// The child's end of every `control` channel: executes commands and tells all viewers what has changed.
+/// The child's end of every `control` channel: executes commands and sends all viewers what has changed.
 /// interfaces/wire.md, "Data channel".
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
@@ -48,7 +48,7 @@ final class ControlService: @unchecked Sendable {
   private var nightlyTest: NightlyTest?
   let proofs: ProofKeeper
   let cameraNames: CameraNames
-  private var told: NodeState?
+  private var lastSent: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
   private var pump: RepeatedTask?
@@ -89,7 +89,7 @@ final class ControlService: @unchecked Sendable {
   func start() {
     viewers.registry.observe { [weak self] event in self?.handle(event) }
     pairing.observe { [weak self] change in self?.note(change) }
-    lights.changed = { [weak self] in self?.tellChanges() }
+    lights.changed = { [weak self] in self?.broadcastChanges() }
     hearing.listeners = { [weak self] in self?.listeners ?? [] }
     hearing.changed = { [weak self] document in self?.note(document) }
     if let last = proofs.known.hearing { hearing.restore(last) }
@@ -97,7 +97,7 @@ final class ControlService: @unchecked Sendable {
     drill.changed = { [weak self] document in self?.note(document) }
     drill.released = { [weak self] viewer in self?.resume(viewer) }
     recording.note = { [weak self] kind, detail in self?.note(kind, detail: detail) }
-    told = state
+    lastSent = state
     pushes.start()
     note(.restart)
     recording.start()
@@ -129,25 +129,25 @@ final class ControlService: @unchecked Sendable {
   private func handle(_ event: ViewerEvent) {
     switch event {
     case .connected(let viewer):
-      // Before anything is sent: a parent may have come anew during a drill.
+      // Before anything is sent: a parent may have reconnected during a drill.
       drill.apply()
       if viewer.isWatching {
         notePresence(.viewerJoined, of: viewer)
         if let time = watch.cameBack(viewer) { notePresence(.reconnected, of: viewer, detail: Self.after(time)) }
       }
-      tellChanges()
+      broadcastChanges()
     case .connection(let viewer, let event): handle(event, of: viewer)
     case .permissionsChanged(let viewer):
       if !viewer.permissions.contains(.talk) { loseFloor(viewer) }
-      tellChanges()
+      broadcastChanges()
     case .ended(let viewer):
       loseFloor(viewer)
       let cause = watch.left(viewer)
       if viewer.isWatching { notePresence(.viewerLeft, of: viewer, cause: cause) }
-      tellChanges()
+      broadcastChanges()
     case .levelMeasured:
       watch.levelMeasured()
-      tellLevel()
+      sendLevel()
     case .secondPassed:
       beat()
       renewCredentials()
@@ -198,7 +198,7 @@ final class ControlService: @unchecked Sendable {
     guard viewer.permissions.contains(.talk) else { return }
     if floor.holder?.viewer != viewer.id, !viewer.hasAskedForFloor, floor.isFree(for: talker(viewer)) {
       try? takeFloor(for: viewer, force: false)
-      tellChanges()
+      broadcastChanges()
     }
     if floor.holder?.viewer == viewer.id { sound.hear(audio) }
   }
@@ -250,7 +250,7 @@ final class ControlService: @unchecked Sendable {
         .refusal(to: request.id, ControlError(.internal, "The camera failed to do it; its log has the reason.")),
         to: viewer)
     }
-    tellChanges()
+    broadcastChanges()
   }
 
   /// The current permissions of the token or pair record.
@@ -261,16 +261,16 @@ final class ControlService: @unchecked Sendable {
   // MARK: Notifications
 
   func note(_ kind: EventKind, level: EventLevel? = nil, id: String? = nil, detail: String? = nil) {
-    tell(events.append(kind, level: level, time: MonotonicClock.unixTime, name: nil, id: id, detail: detail))
+    broadcast(events.append(kind, level: level, time: MonotonicClock.unixTime, name: nil, id: id, detail: detail))
     recording.heard(kind)
     noted(kind)
   }
 
-  /// A viewer has done something. It may be told later than done, with others of its kind.
+  /// A viewer has done something. It may be reported later than done, with others of its kind.
   func note(_ kind: EventKind, by viewer: ViewerSession, id: String?, detail: String? = nil) {
     let entry = actions.add(
       kind, of: known(viewer), id: id, detail: detail, time: MonotonicClock.unixTime, now: MonotonicClock.now)
-    if let entry { tell(entry) }
+    if let entry { broadcast(entry) }
     recording.heard(kind)
   }
 
@@ -287,7 +287,7 @@ final class ControlService: @unchecked Sendable {
   }
 
   private func write(_ entry: ViewerEvents.Entry) {
-    tell(entry)
+    broadcast(entry)
     recording.heard(entry.kind)
     noted(entry.kind)
   }
@@ -295,17 +295,17 @@ final class ControlService: @unchecked Sendable {
   /// What waits for others of its kind is events now: a report is to be of all that is known.
   func writeWaitingEvents() {
     for entry in presence.takeAll() { write(entry) }
-    for entry in actions.takeAll() { tell(entry) }
+    for entry in actions.takeAll() { broadcast(entry) }
   }
 
-  private func tell(_ entry: ViewerEvents.Entry) {
-    tell(
+  private func broadcast(_ entry: ViewerEvents.Entry) {
+    broadcast(
       events.append(
         entry.kind, time: entry.time, name: entry.name, id: entry.id, detail: entry.detail, began: entry.began,
         acknowledgedAt: entry.acknowledgedAt, count: entry.count))
   }
 
-  private func tell(_ event: EventDocument) {
+  private func broadcast(_ event: EventDocument) {
     push(.event(event))
     notifiers.note(event)
     pushes.note(event)
@@ -326,7 +326,7 @@ final class ControlService: @unchecked Sendable {
     let alarm = alarm.limited(since: created.map { Double($0.seconds) } ?? 0, now: MonotonicClock.unixTime)
     // A player's or a guest's alarm wakes nobody else and makes no recording.
     if isParent(viewer) {
-      tell(
+      broadcast(
         events.append(
           .alarm, level: alarm.level, time: MonotonicClock.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
           began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
@@ -335,7 +335,7 @@ final class ControlService: @unchecked Sendable {
       let entry = actions.add(
         .alarm, of: known(viewer), id: alarm.kind, time: MonotonicClock.unixTime, began: alarm.began,
         acknowledgedAt: alarm.acknowledgedAt, now: MonotonicClock.now)
-      if let entry { tell(entry) }
+      if let entry { broadcast(entry) }
     }
     drill.note(alarm, from: viewer)
   }
@@ -355,13 +355,13 @@ final class ControlService: @unchecked Sendable {
 
   private static func text(_ time: Duration) -> String { TimeText.words(seconds: time.components.seconds) }
 
-  /// Tells all viewers what has changed since the last call.
-  func tellChanges() {
+  /// Sends all viewers what has changed since the last call.
+  func broadcastChanges() {
     let now = state
-    defer { told = now }
-    guard let told, let changes = now.changes(since: told) else { return }
+    defer { lastSent = now }
+    guard let lastSent, let changes = now.changes(since: lastSent) else { return }
     push(.state(changes))
-    for (camera, before) in zip(now.cameras, told.cameras) {
+    for (camera, before) in zip(now.cameras, lastSent.cameras) {
       noteDevice(before.state, camera.state, lost: .cameraLost, back: .cameraBack, id: camera.id, camera.name)
       if let isNight = camera.night, before.night != isNight {
         note(.night, id: camera.id, detail: isNight ? "on" : "off")
@@ -376,8 +376,9 @@ final class ControlService: @unchecked Sendable {
       noteEnd(.lullaby, id: told.lullaby.track, detail: now.lullaby.state.rawValue)
     }
     noteDevice(
-      told.microphone.state, now.microphone.state, lost: .microphoneLost, back: .microphoneBack, now.microphone.name)
-    noteDevice(told.speaker.state, now.speaker.state, lost: .speakerLost, back: .speakerBack, now.speaker.name)
+      lastSent.microphone.state, now.microphone.state, lost: .microphoneLost, back: .microphoneBack, now.microphone.name
+    )
+    noteDevice(lastSent.speaker.state, now.speaker.state, lost: .speakerLost, back: .speakerBack, now.speaker.name)
   }
 
   /// A light or a lullaby has ended. Whoever ended it is in the event of the command; this is for what ended by itself.
@@ -399,16 +400,16 @@ final class ControlService: @unchecked Sendable {
     recording.beat()
     pushes.beat()
     testHearing()
-    tellChanges()
+    broadcastChanges()
     for finding in watch.beat() { note(finding) }
     for entry in presence.due(now: MonotonicClock.now) { write(entry) }
-    for entry in actions.due(now: MonotonicClock.now) { tell(entry) }
+    for entry in actions.due(now: MonotonicClock.now) { broadcast(entry) }
     events.saveWhenDue()
     let narrow = narrowPath.beat()
     if let level = narrow.level { push(.level(level)) { $0.isOnNarrowPath } }
     for viewer in viewers.registry.all where viewer.controlChannel != nil {
-      let tellsPath = !viewer.isOnNarrowPath || narrow.tellsPath
-      send(.push(.heartbeat(heartbeat(for: viewer, tellsPath: tellsPath))), to: viewer)
+      let includesPath = !viewer.isOnNarrowPath || narrow.includesPath
+      send(.push(.heartbeat(heartbeat(for: viewer, includesPath: includesPath))), to: viewer)
     }
   }
 
@@ -420,7 +421,7 @@ final class ControlService: @unchecked Sendable {
     if isDue == true { _ = try? beginHearing(by: .owner) }
   }
 
-  private func tellLevel() {
+  private func sendLevel() {
     guard viewers.registry.all.contains(where: { $0.controlChannel != nil }) else { return }
     let level = LevelDocument(levelDb: viewers.audio.counters.levelDb.tenths, time: MonotonicClock.unixTime)
     narrowPath.add(level)
@@ -445,9 +446,9 @@ final class ControlService: @unchecked Sendable {
     if let visible = visible(push, to: viewer) { send(text(of: .push(visible)), to: viewer) }
   }
 
-  /// What this viewer is told of a push; nil: nothing.
+  /// What of a push is sent to this viewer; nil: nothing.
   private func visible(_ push: ControlPush, to viewer: ViewerSession) -> ControlPush? {
-    // As on a lost link; a planned stop is told all the same.
+    // As on a lost link; a planned stop is announced all the same.
     viewer.withheld == .link && !push.isGoodbye ? nil : push.visible(to: viewer.permissions)
   }
 

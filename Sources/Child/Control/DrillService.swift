@@ -6,7 +6,7 @@ internal import Pipelines
 internal import Server
 internal import Wire
 
-/// Runs fire drills: withholds picture, sound and heartbeats from the paired parents that watch, until they have rung and
+/// Runs alarm drills: cuts off picture, sound and heartbeats from the paired parents that watch, until they have rung and
 /// somebody has acknowledged it.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
@@ -59,7 +59,7 @@ final class DrillService: @unchecked Sendable {
     return begun
   }
 
-  /// An alarm that a parent tells of.
+  /// An alarm that a parent reports.
   func note(_ alarm: AlarmNote, from viewer: ViewerSession) {
     guard let pair = viewer.pair else { return }
     drill?.rang(alarm.kind, isAcknowledged: alarm.acknowledgedAt != nil, at: pair)

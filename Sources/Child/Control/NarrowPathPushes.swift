@@ -1,6 +1,6 @@
 internal import Control
 
-/// What viewers on a narrow path are told each second. Five levels a second and a heartbeat with all of the path take
+/// What is sent to viewers on a narrow path each second. Five levels a second and a heartbeat with all of the path take
 /// 12 kbit/s with all headers, which sound and picture need there.
 struct NarrowPathPushes {
   /// What goes out with a heartbeat.
@@ -8,7 +8,7 @@ struct NarrowPathPushes {
     /// The loudest since the last heartbeat; nil if none was measured.
     var level: LevelDocument?
     /// Whether the heartbeat has the path's figures.
-    var tellsPath: Bool
+    var includesPath: Bool
   }
 
   private var loudest: LevelDocument?
@@ -28,6 +28,6 @@ struct NarrowPathPushes {
       loudest = nil
       beats = (beats + 1) % Self.pathInterval
     }
-    return Beat(level: loudest, tellsPath: beats == 0)
+    return Beat(level: loudest, includesPath: beats == 0)
   }
 }

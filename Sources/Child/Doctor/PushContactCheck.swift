@@ -8,7 +8,7 @@ public enum PushAdvice {
     + "that phone."
 }
 
-/// Whether push services are told whom to write to: Apple's refuses alarms that name nobody.
+/// Whether push services learn whom to write to: Apple's refuses alarms that name nobody.
 enum PushContactCheck {
   /// Nil when there is nothing to say. Reads what is stored without changing anything.
   static func run(_ push: ChildConfiguration.Push, stateDirectory: String) -> Finding? {

@@ -3,7 +3,7 @@ internal import PeerConnection
 internal import SDP
 internal import Signaling
 
-/// Answers that wait until STUN and TURN servers have given their candidates: WHEP has no way to tell a player of them
+/// Answers that wait until STUN and TURN servers have given their candidates: WHEP has no way to send them to a player
 /// later. RFC 9725 section 4.3.
 ///
 /// Confined to the event loop.
@@ -19,7 +19,7 @@ final class UnsentAnswers {
   private let loop: any EventLoop
   private var unsent: [WHEPSessionID: Unsent] = [:]
 
-  /// A player gives up on an answer after a few seconds. What a server has given by then is told.
+  /// A player gives up on an answer after a few seconds. What a server has given by then is sent.
   private static let patience: TimeAmount = .seconds(2)
 
   init(on loop: any EventLoop) {

@@ -70,7 +70,7 @@ final class HealthMonitor: @unchecked Sendable {
   }
 
   private func look() {
-    // A disk that hangs keeps the thread; what it kept is told when it goes on.
+    // A disk that hangs keeps the thread; what it kept is reported when it goes on.
     guard let probe else { return }
     self.probe = nil
     isDueAgain = false

@@ -59,7 +59,7 @@ struct HealthProbe {
       guard finding.isPast else { return HealthLog.Condition(concern, .notice, finding.detail) }
       return past.insert(concern).inserted ? HealthLog.Condition(concern, .notice, finding.detail) : nil
     case .problem:
-      // The firmware remembers it, and would tell it again as past.
+      // The firmware remembers it, and would report it again as past.
       past.insert(concern)
       return HealthLog.Condition(concern, .warning, finding.detail)
     }

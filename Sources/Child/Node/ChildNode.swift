@@ -65,7 +65,7 @@ public final class ChildNode: Sendable {
   private let advertising: any Advertising
   private let service: ServiceReporter?
   private let health: HealthMonitor
-  private let hopeless: AsyncStream<String>
+  private let restarts: AsyncStream<String>
   /// Holds the lock on the state directory.
   private let state: StateDirectory
   private let files: FileWriter
@@ -193,16 +193,16 @@ public final class ChildNode: Sendable {
       Advertisement(
         name: profile.name, id: profile.id, port: UInt16(listeners.http.port), version: Self.version, pairing: .closed)
     ) { state in NodeLog.advertising(state, logger) }
-    let (hopeless, isHopeless) = AsyncStream.makeStream(of: String.self)
+    let (restarts, needsRestart) = AsyncStream.makeStream(of: String.self)
     let service = options.serviceManager.map { manager in
       ServiceReporter(
         manager: manager, loops: media.watched,
         node: .init(
           state: { control.state }, devices: { media.standing }, outputs: { media.outputs },
           stuck: { name in control.note(.stuck, id: name, detail: "it does not go on") },
-          hopeless: { name in
+          needsRestart: { name in
             control.note(.stuck, id: name, detail: "it fails again and again")
-            isHopeless.yield(name)
+            needsRestart.yield(name)
           }), logger: logger)
     }
     let health = HealthMonitor(
@@ -231,7 +231,7 @@ public final class ChildNode: Sendable {
     self.advertising = advertising
     self.service = service
     self.health = health
-    self.hopeless = hopeless
+    self.restarts = restarts
     state = files.directory
     self.files = files.writer
     self.logger = logger
@@ -271,12 +271,12 @@ public final class ChildNode: Sendable {
 
   /// Returns when only a new process can help, with the name of what fails; never without a service manager, which
   /// starts one. Nil when the task is cancelled.
-  public func untilHopeless() async -> String? {
-    for await name in hopeless { return name }
+  public func waitUntilRestartNeeded() async -> String? {
+    for await name in restarts { return name }
     return nil
   }
 
-  /// Before the process ends by itself. Nobody is told goodbye: it is no planned stop, and parents are to ring if the
+  /// Before the process ends by itself. Nobody gets a goodbye: it is no planned stop, and parents are to ring if the
   /// child does not come back.
   public func abandon() async {
     advertising.stop()

@@ -33,7 +33,7 @@ struct NodeListeners: Sendable {
       await hub.shutDown()
       throw NodeError.cannotBind(what: "\(configuration.listen) (listen)", reason: "\(error)")
     }
-    // `status` tells it as soon as the command socket answers.
+    // `status` shows it as soon as the command socket answers.
     report.setPort(http.port)
     do {
       try NodeFiles.makeRuntimeDirectory(runtimeDirectory)

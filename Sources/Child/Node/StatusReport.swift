@@ -159,7 +159,7 @@ public struct StatusReport: ControlReply {
   public var notifiers: [Notifier]?
   /// Browsers to which alarms are pushed; nil when there is none.
   public var pushes: [Notifier]?
-  /// What is wrong with the contact that push services are told; nil if nothing is.
+  /// What is wrong with the contact that push services get; nil if nothing is.
   public var pushTrouble: String?
   /// Current problems, for display.
   public var alarms: [String]

@@ -3,11 +3,11 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// Whom a notifier tells.
+/// Whom a notifier notifies.
 protocol NotifierDestination: Sendable {
   /// For commands and the log.
   var name: String { get }
-  /// What it wants to be told.
+  /// What it wants to receive.
   var filter: NotificationFilter { get }
   /// Whether a picture of the room goes along.
   var wantsPicture: Bool { get }

@@ -105,7 +105,7 @@ final class PushService: @unchecked Sendable {
   /// From any thread.
   var statuses: [StatusReport.Notifier] { notifiers.withLock { $0 }.map(\.status) }
 
-  /// What is wrong with the contact that push services are told; nil if nothing is.
+  /// What is wrong with the contact that push services get; nil if nothing is.
   var contactTrouble: String? {
     PushContactCheck.words(settings, missing: browsers.values.count { $0.destination.stored.contact == nil })
   }

@@ -74,7 +74,7 @@ final class TokenBook: @unchecked Sendable {
     let record = store.tokens.first { $0.name == name }
     try store.revoke(name: name)
     logger.notice("token revoked", metadata: ["name": "\(name)"])
-    if let record { tell(record) }
+    if let record { notifyEnded(record) }
   }
 
   /// Marks expired tokens and ends their sessions. Call it each second.
@@ -88,7 +88,7 @@ final class TokenBook: @unchecked Sendable {
     saveUses()
     for record in expired {
       logger.notice("a token's time is over", metadata: ["name": "\(record.name)"])
-      tell(record)
+      notifyEnded(record)
     }
   }
 
@@ -101,8 +101,8 @@ final class TokenBook: @unchecked Sendable {
     }
   }
 
-  private func tell(_ record: TokenRecord) {
-    for tell in onEnded { tell(record) }
+  private func notifyEnded(_ record: TokenRecord) {
+    for notify in onEnded { notify(record) }
   }
 }
 

@@ -39,7 +39,7 @@ final class RecordingService: @unchecked Sendable {
   private var nextKeyFrame = MonotonicClock.now
   /// What is older than this date by `keep` is removed. Called on any thread.
   private let date: @Sendable () -> UnixTime
-  /// Tells what happens to a recording.
+  /// Reports what happens to a recording.
   var note: (EventKind, _ detail: String?) -> Void = { _, _ in }
 
   /// Recorded before an event.

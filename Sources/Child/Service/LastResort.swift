@@ -1,7 +1,7 @@
 internal import Devices
 internal import Wire
 
-/// Decides when the program is to be started anew because of a device that is there and fails again and again: drivers and
+/// Decides when the program has to be restarted because of a device that is there and fails again and again: drivers and
 /// libraries keep things that only the end of a process frees.
 ///
 /// Only a device that has worked in this process counts, so that a broken one costs one restart.
@@ -25,9 +25,9 @@ struct LastResort {
   private var known: [String: Known] = [:]
 
   /// - Parameter devices: by their names for the log.
-  /// - Returns: the device because of which to start anew.
+  /// - Returns: the device because of which to restart.
   mutating func note(_ devices: [(name: String, state: State)], now: Instant) -> String? {
-    var hopeless: String?
+    var failing: String?
     for device in devices {
       var entry = known[device.name] ?? Known()
       switch device.state {
@@ -36,11 +36,11 @@ struct LastResort {
       case .failing:
         let since = entry.failingSince ?? now
         entry.failingSince = since
-        if entry.hasWorked, now - since >= Self.patience { hopeless = hopeless ?? device.name }
+        if entry.hasWorked, now - since >= Self.patience { failing = failing ?? device.name }
       }
       known[device.name] = entry
     }
-    return hopeless
+    return failing
   }
 }
 

@@ -18,7 +18,7 @@ struct OutputWatch {
     var since: Instant
   }
 
-  /// An encoder that fails is made anew for each picture: hundreds of times by then.
+  /// An encoder that fails is replaced for each picture: hundreds of times by then.
   static let patience: Duration = .seconds(20)
 
   private var known: [String: Known] = [:]

@@ -15,21 +15,21 @@ final class ServiceReporter: @unchecked Sendable {
   private var lastResort = LastResort()
   private var outputs = OutputWatch()
   private let logger: Logger
-  private var told = ""
+  private var lastStatus = ""
   private var stuck: [String] = []
   private var timer: RepeatedTask?
 
-  /// What it asks and tells. All are called on the event loop.
+  /// What it asks and reports. All are called on the event loop.
   struct Node {
     var state: () -> NodeState
     /// Cameras and microphone, by their names for the log.
     var devices: () -> [(name: String, state: LastResort.State)]
     /// What encoders take and deliver.
     var outputs: () -> [OutputWatch.Track]
-    /// A loop does not go on; the service manager will end the process.
+    /// A loop stopped responding; the service manager will end the process.
     var stuck: (_ name: String) -> Void
     /// A device needs another process.
-    var hopeless: (_ name: String) -> Void
+    var needsRestart: (_ name: String) -> Void
   }
 
   init(manager: ServiceManager, loops: [Watchdog.Loop], node: Node, logger: Logger) {
@@ -41,8 +41,10 @@ final class ServiceReporter: @unchecked Sendable {
 
   /// The node is ready.
   func start(on loop: any EventLoop) {
-    told = ServiceStatus.text(node.state())
-    if !manager.tell(.ready, .status(told)) { logger.warning("the service manager cannot be notified (NOTIFY_SOCKET)") }
+    lastStatus = ServiceStatus.text(node.state())
+    if !manager.notify(.ready, .status(lastStatus)) {
+      logger.warning("the service manager cannot be notified (NOTIFY_SOCKET)")
+    }
     visit()
     let interval = min(.seconds(1), watchdog?.interval ?? .seconds(1))
     let bound = NIOLoopBound(self, eventLoop: loop)
@@ -54,7 +56,7 @@ final class ServiceReporter: @unchecked Sendable {
   /// - Parameter isRestarting: the program begins again in this process.
   func stop(isRestarting: Bool) {
     timer?.cancel()
-    manager.tell(
+    manager.notify(
       isRestarting ? .reloading : .stopping, .status("Says goodbye."))
   }
 
@@ -64,11 +66,11 @@ final class ServiceReporter: @unchecked Sendable {
     noteStuck((watchdog?.stuck(at: now) ?? []) + idle)
     if let name = lastResort.note(node.devices(), now: now) {
       logger.critical("\(name) fails again and again; the service manager will restart the program")
-      node.hopeless(name)
+      node.needsRestart(name)
     }
-    if watchdog?.isPingDue(at: now) == true, idle.isEmpty { manager.tell(.alive) }
+    if watchdog?.isPingDue(at: now) == true, idle.isEmpty { manager.notify(.alive) }
     let text = stuck.isEmpty ? ServiceStatus.text(node.state()) : "Stuck: \(stuck.joined(separator: ", "))."
-    if text != told, manager.tell(.status(text)) { told = text }
+    if text != lastStatus, manager.notify(.status(text)) { lastStatus = text }
   }
 
   private func noteStuck(_ new: [String]) {

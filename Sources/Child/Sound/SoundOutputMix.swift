@@ -3,7 +3,7 @@ internal import Sound
 internal import Wire
 
 /// Everything the child's speaker plays: at most one lullaby and its successor, mixed with at most one talker. The
-/// speaker's thread takes blocks from it, other threads give it orders.
+/// speaker's thread takes blocks from it, other threads give it commands.
 struct SoundOutputMix: Sendable {
   enum End: Hashable, Sendable {
     /// The track has ended.

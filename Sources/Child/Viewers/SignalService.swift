@@ -47,7 +47,7 @@ final class SignalService: @unchecked Sendable {
       case .secondPassed:
         self?.reviewVouches()
         self?.logRepeatedRefusals()
-      // Perhaps our router has begun anew, and the meeting places no longer reach us either.
+      // Perhaps our router has restarted, and the meeting places no longer reach us either.
       case .connection(let session, .stateChanged(.disconnected)) where session.reach == .elsewhere:
         self?.meetings.verify()
       default: break
@@ -205,7 +205,7 @@ final class SignalService: @unchecked Sendable {
     }
   }
 
-  /// The connection is gone. Tells the parent why, unless the parent left by itself.
+  /// The connection is gone. Notifies the parent why, unless the parent left by itself.
   private func ended(_ session: ViewerSession) {
     guard case .paired(let id) = session.origin else { return }
     perform { $0.end(id, session.endReason ?? .left) }

@@ -51,7 +51,7 @@ final class ViewerRegistry {
     observers.append(observer)
   }
 
-  func tell(_ event: ViewerEvent) {
+  func notify(_ event: ViewerEvent) {
     for observer in observers { observer(event) }
   }
 }

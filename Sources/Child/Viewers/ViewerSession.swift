@@ -69,14 +69,14 @@ final class ViewerSession: @unchecked Sendable {
   var countedBytes: UInt64 = 0
   /// Nothing came from it any more, so the session was given up.
   var isLinkLost = false
-  /// What a fire drill withholds from it.
+  /// What an alarm drill cuts off from it.
   var withheld: DrillDocument.Stage?
   /// Why we ended it; nil while it is open, or if it left by itself.
   var endReason: ByeReason?
 
   /// The stream of the `control` data channel, once open.
   var controlChannel: UInt16?
-  /// When it was last told everything.
+  /// When everything was last sent to it.
   var greetedAt: Instant?
   var transfer = Transfer.none
   /// Has a single bucket, for this viewer.
@@ -114,7 +114,7 @@ final class ViewerSession: @unchecked Sendable {
 
   var seesPicture: Bool { hasPictureTrack && permissions.contains(.view) }
   var hearsSound: Bool { hasSoundTrack && permissions.contains(.listen) }
-  /// Its path carries so little that what is told beside sound and picture is at their cost.
+  /// Its path carries so little that what is sent beside sound and picture is at their cost.
   var isOnNarrowPath: Bool { soundRoute.target == .narrow }
   /// As far as is known.
   var neverAsksForKeyFrames: Bool { !asksForKeyFrames && seesPicture }

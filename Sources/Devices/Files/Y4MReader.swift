@@ -7,7 +7,7 @@ struct Y4MHeader: Hashable, Sendable {
   /// Pixels.
   var width: Int
   var height: Int
-  /// Pictures per second, as a fraction.
+  /// Frames per second, as a fraction.
   var rateNumerator: Int
   var rateDenominator: Int
 

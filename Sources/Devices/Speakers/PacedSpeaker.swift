@@ -30,7 +30,7 @@ final class PacedSpeaker: MediaSource {
       defer { finish() }
       do throws(DeviceError) {
         while true {
-          // Skipped blocks (the machine was suspended) are not made up for: silence would only grow the file.
+          // Skipped blocks (the machine was suspended) are not filled in: silence would only grow the file.
           let deadline = pace.next(now: MonotonicClock.now).deadline
           if stop.wait(until: deadline) { return }
           pull(&samples, deadline)

@@ -1,8 +1,8 @@
 /// One of the forms in which a camera's picture is encoded, each for viewers with paths of a kind.
 public enum Rendition: Int, CaseIterable, Comparable, Sendable {
-  /// 180 rows, 10 pictures a second.
+  /// 180 rows, 10 fps.
   case low
-  /// 360 rows, 30 pictures a second.
+  /// 360 rows, 30 fps.
   case middle
   /// As the camera delivers it.
   case high
@@ -24,7 +24,7 @@ public enum Rendition: Int, CaseIterable, Comparable, Sendable {
     }
   }
 
-  /// Pictures a second, if the camera delivers more; nil: all of them.
+  /// In fps, if the camera delivers more; nil: all of them.
   public var maximumFramesPerSecond: Int? {
     switch self {
     case .high, .refreshed: nil

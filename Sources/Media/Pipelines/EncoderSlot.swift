@@ -8,7 +8,7 @@ internal import Glibc
 public struct EncoderSlot {
   private var encoder: VP8Encoder?
   private var size = (width: 0, height: 0)
-  /// Pictures a second that are encoded, nominally.
+  /// The nominal frame rate, in fps.
   private let framesPerSecond: Double
   private let baseLayerPercent: Int
   private let nominalInterval: Duration

@@ -75,7 +75,7 @@ public final class MeetingHost {
     perform { $0.verify(now: $1) }
   }
 
-  /// Leaves the place, so that parents know at once. `done` is called on the event loop when the place has been told, or
+  /// Leaves the place, so that parents know at once. `done` is called on the event loop when the place has been notified, or
   /// cannot be. No event follows.
   public func close(then done: @escaping () -> Void) {
     timer.cancel()

@@ -4,7 +4,7 @@ internal import Signaling
 internal import Wire
 
 extension MeetingPlace {
-  /// From what a child has told; nil for a place of a later version, or one that cannot be read.
+  /// From what a child has sent; nil for a place of a later version, or one that cannot be read.
   public init?(_ document: MeetingDocument) {
     switch (document.kind, document.url) {
     case ("rendezvous", let url?):
@@ -33,7 +33,7 @@ extension MeetingPlace {
     }
   }
 
-  /// As told to parents.
+  /// As sent to parents.
   public var document: MeetingDocument {
     switch self {
     case .rendezvous(let place):

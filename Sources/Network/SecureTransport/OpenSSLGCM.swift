@@ -3,7 +3,7 @@ internal import CSRTP
 
 /// AES-128-GCM of OpenSSL in the form in which libsrtp takes ciphers from outside (`srtp_replace_cipher_type`).
 ///
-/// Debian builds libsrtp over NSS, whose AES-GCM sets up the key anew for each packet. Here a context is made once for a
+/// Debian builds libsrtp over NSS, whose AES-GCM sets up the key for each packet. Here a context is made once for a
 /// key; a packet only gives it another nonce. libsrtp makes nonces, keys and everything else as before.
 enum OpenSSLGCM {
   private struct State {

@@ -2,7 +2,7 @@ internal import Control
 internal import Monitoring
 internal import Wire
 
-/// The alarms that rang here, to be told to the child: each one once, when somebody has acknowledged it or when it is over.
+/// The alarms that rang here, to be reported to the child: each one once, when somebody has acknowledged it or when it is over.
 /// Pure. While there is no link they wait, and the oldest are dropped when there are too many.
 struct AlarmDiary {
   private struct Key: Hashable {
@@ -10,9 +10,9 @@ struct AlarmDiary {
     var since: Instant
   }
 
-  /// Rang and is not told yet.
+  /// Rang and is not reported yet.
   private var ringing: (key: Key, note: AlarmNote)?
-  private var told: [Key] = []
+  private var reported: [Key] = []
   /// Oldest first.
   private(set) var waiting: [AlarmNote] = []
 
@@ -24,7 +24,7 @@ struct AlarmDiary {
   mutating func note(_ report: Alarm.Report?, unix: Double, now: Instant) {
     let key = report.map { Key(kind: $0.kind, since: $0.since) }
     if let ringing, ringing.key != key { finish(ringing.key, ringing.note) }
-    guard let report, let key, report.kind != .test, !told.contains(key) else { return }
+    guard let report, let key, report.kind != .test, !reported.contains(key) else { return }
     if report.isAcknowledged {
       // What was acknowledged before it was shown here rang behind a graver one.
       guard var note = ringing?.note else { return }
@@ -42,8 +42,8 @@ struct AlarmDiary {
 
   private mutating func finish(_ key: Key, _ note: AlarmNote) {
     ringing = nil
-    if told.count >= Self.capacity { told.removeFirst() }
-    told.append(key)
+    if reported.count >= Self.capacity { reported.removeFirst() }
+    reported.append(key)
     if waiting.count >= Self.capacity { waiting.removeFirst() }
     waiting.append(note)
   }

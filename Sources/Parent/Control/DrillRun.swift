@@ -1,18 +1,18 @@
 public import Control
 
-/// A fire drill from here: has the child begin it, and waits for the result.
+/// An alarm drill from here: has the child begin it, and waits for the result.
 public enum DrillRun {
   /// - Parameters:
   ///   - stages: in any order; the child has its own.
-  ///   - told: how it stands, whenever that has changed.
+  ///   - changed: how it stands, whenever that has changed.
   /// - Returns: the result. When the task is cancelled, the drill is ended before its time.
   /// - Throws: `ParentError`, `ControlFailure`, or what the system throws.
   public static func run(
-    _ child: PairedChild, stages: [DrillDocument.Stage], told: (DrillDocument) -> Void
+    _ child: PairedChild, stages: [DrillDocument.Stage], changed: (DrillDocument) -> Void
   ) async throws -> DrillDocument {
     let session = try await ControlSession.open(child)
     do {
-      let result = try await follow(session, stages, told)
+      let result = try await follow(session, stages, changed)
       await session.close()
       return result
     } catch {
@@ -22,10 +22,10 @@ public enum DrillRun {
   }
 
   private static func follow(
-    _ session: ControlSession, _ stages: [DrillDocument.Stage], _ told: (DrillDocument) -> Void
+    _ session: ControlSession, _ stages: [DrillDocument.Stage], _ changed: (DrillDocument) -> Void
   ) async throws -> DrillDocument {
     let begun = try await session.perform(DrillStart(stages))
-    told(begun)
+    changed(begun)
     for await push in session.pushes {
       let drill: DrillDocument?
       switch push {
@@ -35,7 +35,7 @@ public enum DrillRun {
       }
       guard let drill, drill.number == begun.number else { continue }
       if drill.state != .running { return drill }
-      if drill != begun { told(drill) }
+      if drill != begun { changed(drill) }
     }
     // Not the task's own, which is cancelled.
     guard Task.isCancelled else { throw ControlFailure.closed }

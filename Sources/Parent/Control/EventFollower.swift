@@ -13,18 +13,18 @@ public struct EventFollower: Sendable {
   ///
   /// - Parameters:
   ///   - level: less grave events are left out.
-  ///   - told: what it throws ends this.
+  ///   - handle: what it throws ends this.
   ///   - trouble: called when the link is lost and will be retried.
   /// - Throws: `ParentError` or `ControlFailure` when the first attempt fails, or when retrying would not help.
   public func follow(
-    limit: Int, level: EventLevel? = nil, told: (EventDocument) throws -> Void, trouble: (String) -> Void
+    limit: Int, level: EventLevel? = nil, handle: (EventDocument) throws -> Void, trouble: (String) -> Void
   ) async throws {
     var last: UInt64?
     var hasConnected = false
     var retry = RetryDelay()
     // Once for each reason, not for each attempt.
     var said: String?
-    func tell(_ reason: String) {
+    func explain(_ reason: String) {
       if reason != said, !Task.isCancelled { trouble(reason) }
       said = reason
     }
@@ -36,17 +36,17 @@ public struct EventFollower: Sendable {
         do {
           try await follow(
             session, since: &last, limit: last == nil ? limit : ControlLimits.eventLimit.upperBound,
-            level: level, told)
+            level: level, handle)
         } catch {
           await session.close()
           throw error
         }
         await session.close()
-        tell("the link is lost")
+        explain("the link is lost")
       } catch let error as ParentError where hasConnected && !error.isFinal {
-        tell(error.description)
+        explain(error.description)
       } catch ControlFailure.closed {
-        tell("the link is lost")
+        explain("the link is lost")
       }
       try? await Task.sleep(for: retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1)))
     }
@@ -54,17 +54,17 @@ public struct EventFollower: Sendable {
 
   private func follow(
     _ session: ControlSession, since last: inout UInt64?, limit: Int, level: EventLevel?,
-    _ told: (EventDocument) throws -> Void
+    _ handle: (EventDocument) throws -> Void
   ) async throws {
     let missed = try await session.perform(EventsGet(since: last, limit: limit, level: level))
-    for event in missed { try told(event) }
+    for event in missed { try handle(event) }
     // Events pushed before the reply are part of it. A child that lost its log counts from the start again.
     let newest = missed.last?.sequence
     last = newest ?? last
     for await push in session.pushes {
       guard case .event(let event) = push, newest.map({ event.sequence > $0 }) ?? true else { continue }
       last = event.sequence
-      if level.map(event.isAtLeast) ?? true { try told(event) }
+      if level.map(event.isAtLeast) ?? true { try handle(event) }
     }
   }
 }

@@ -8,7 +8,7 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// How this machine reaches a child from outside its house: the meeting places and servers that the child has told of.
+/// How this machine reaches a child from outside its house: the meeting places and servers that the child has announced.
 struct AwayProbe {
   let child: PairedChild
 

@@ -21,22 +21,22 @@ struct LinkProbe {
 
   /// - Parameters:
   ///   - session: an open one, which is left open.
-  ///   - told: called each second with the number of seconds that have passed.
+  ///   - tick: called each second with the number of seconds that have passed.
   /// - Throws: `ParentError`.
   func measure(
-    _ session: ControlSession, seconds: Int, told: @escaping @Sendable (Int) -> Void
+    _ session: ControlSession, seconds: Int, tick: @escaping @Sendable (Int) -> Void
   ) async throws -> LinkFigures {
     let watcher = wantsPicture || wantsSound ? try await watch() : nil
     let began = MonotonicClock.now
     let end = began + .seconds(seconds)
-    let telling = Task {
+    let counting = Task {
       for second in 1..<max(2, seconds) {
         try? await Task.sleep(for: max(.zero, began + .seconds(second) - MonotonicClock.now))
         if Task.isCancelled { return }
-        told(second)
+        tick(second)
       }
     }
-    defer { telling.cancel() }
+    defer { counting.cancel() }
     var pings: [LinkFigures.Ping] = []
     var unanswered = 0
     var next = began

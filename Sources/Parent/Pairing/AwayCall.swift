@@ -3,10 +3,10 @@ internal import Pairing
 
 /// Asks a child how it is reached from elsewhere, and keeps that: its meeting places, and servers that help to find a path.
 ///
-/// A child tells it to everybody who is paired, first of all in every session (interfaces/wire.md, "Data channel": `hello`). A
+/// A child sends it to everybody who is paired, first of all in every session (interfaces/wire.md, "Data channel": `hello`). A
 /// parent that has just been paired has had no session yet, and could not get in from elsewhere.
 public enum AwayCall {
-  /// Opens a session without picture and sound, and ends it when the child has told.
+  /// Opens a session without picture and sound, and ends it when the child has sent it.
   ///
   /// - Parameter limit: how long the child may take for its first words once the session is open.
   /// - Throws: `ParentError`, or what the system throws. The pair record stays.

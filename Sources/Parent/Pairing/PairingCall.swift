@@ -130,7 +130,7 @@ public struct PairingCall: Sendable {
 
   /// The check words differ: removes the pair here and at the child.
   ///
-  /// - Throws: `PairingError.leftAtChild` when the child could not be told, or what storing throws.
+  /// - Throws: `PairingError.leftAtChild` when the child could not be reached, or what storing throws.
   public func cancel(_ outcome: Outcome) async throws {
     let isTold: Bool
     do {

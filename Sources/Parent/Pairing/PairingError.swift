@@ -7,7 +7,7 @@ public enum PairingError: Error, Hashable, Sendable, CustomStringConvertible {
   case unreachable([String])
   /// The child refused.
   case refused(PairingRefusal)
-  /// The code is wrong, and the child has been told; nil when it did not say how many tries are left.
+  /// The code is wrong, and the child knows; nil when it did not say how many tries are left.
   case wrongCode(triesLeft: Int?)
   /// What answers does not know the link's secret, so it is not the child.
   case wrongLink
@@ -17,7 +17,7 @@ public enum PairingError: Error, Hashable, Sendable, CustomStringConvertible {
   case failed(WHEPRefusal)
   /// The pair could not be stored here; the reason, and what became of it at the child.
   case notStored(String, Remains)
-  /// The pair was removed here; the child could not be told, and lists this parent by this id.
+  /// The pair was removed here; the child could not be reached, and lists this parent by this id.
   case leftAtChild(id: String)
 
   /// What is left of a pair that could not be stored.
@@ -26,7 +26,7 @@ public enum PairingError: Error, Hashable, Sendable, CustomStringConvertible {
     case undone
     /// This parent was paired before, and still is.
     case stillPaired
-    /// The child could not be told, and lists this parent by this id.
+    /// The child could not be reached, and lists this parent by this id.
     case leftAtChild(id: String)
   }
 

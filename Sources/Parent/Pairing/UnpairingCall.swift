@@ -1,9 +1,9 @@
 internal import NIOCore
 internal import NIOPosix
 
-/// Tells a child that this parent ends the pairing.
+/// Notifies a child that this parent ends the pairing.
 public enum UnpairingCall {
-  /// Waits until the child has been told; throws `ParentError` when it cannot be. The pair record here stays: see
+  /// Waits until the child has been notified; throws `ParentError` when it cannot be. The pair record here stays: see
   /// `PairedChild.forget`.
   public static func send(to child: PairedChild) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -6,7 +6,7 @@ internal import Synchronization
 internal import TURN
 internal import Wire
 
-/// How one child is reached from elsewhere, as it has told; kept on disk for the next run.
+/// How one child is reached from elsewhere, as it has announced; kept on disk for the next run.
 final class AwayNotes: Sendable {
   private let child: String
   private let state: ParentState
@@ -26,7 +26,7 @@ final class AwayNotes: Sendable {
   /// How long a meeting place that has failed comes last.
   static let demotion: Duration = .seconds(300)
 
-  /// Reads what is known from before. What cannot be read is told again at home.
+  /// Reads what is known from before. What cannot be read comes again at home.
   init(child: String, state: ParentState) {
     self.child = child
     self.state = state
@@ -47,18 +47,18 @@ final class AwayNotes: Sendable {
   /// Where the child was reached from elsewhere.
   var addresses: [ChildAddress] { known.withLock { $0.addresses } }
 
-  /// Takes over what the child tells now.
+  /// Takes over what the child announces now.
   func follow(_ document: AwayDocument) {
     let servers = document.iceServers
     let usable = servers.compactMap { ICEServer($0) }
-    let told = document.meetings ?? []
-    let meetings = told.compactMap(MeetingPlace.init)
+    let announced = document.meetings ?? []
+    let meetings = announced.compactMap(MeetingPlace.init)
     let isNew = known.withLock { known in
       defer { (known.servers, known.meetings) = (usable, meetings) }
       return known.servers != usable || known.meetings != meetings
     }
     let child = child
-    if isNew { write { try $0.remember(servers, meetings: told, of: child) } }
+    if isNew { write { try $0.remember(servers, meetings: announced, of: child) } }
   }
 
   /// The child was reached there, from elsewhere.

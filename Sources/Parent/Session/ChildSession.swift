@@ -88,7 +88,7 @@ final class ChildSession {
   func start() {
     control.onPush = { [weak self] push in
       if case .hello(let hello) = push, let away = hello.away { self?.signaling.follow(away) }
-      self?.tell(.push(push))
+      self?.report(.push(push))
     }
     signaling.notify = { [weak self] event in self?.handle(event) }
     hub.renewedServers = { [weak self] in self?.signaling.servers ?? [] }
@@ -97,7 +97,7 @@ final class ChildSession {
     signaling.start { [weak self] reach in self?.makeOffer(reach) }
   }
 
-  /// Ends the session. `then` is called when the child has been told, or cannot be.
+  /// Ends the session. `then` is called when the child has been notified, or cannot be.
   func leave(then: @escaping () -> Void) {
     isOver = true
     control.close()
@@ -154,9 +154,9 @@ final class ChildSession {
       search = nil
       signaling.settle()
       openChannel()
-      tell(.connected)
+      report(.connected)
     case .stateChanged(.disconnected):
-      tell(.weak)
+      report(.weak)
       signaling.pathChanged(to: nil)
       restartICE()
       // Each restart renews what would end it, also where nobody knows the session any more.
@@ -185,7 +185,7 @@ final class ChildSession {
 
   private func closedByPeer() {
     let reason = SessionEnd.lost("the other side ended the session")
-    guard signaling.tellsReasons else { return end(reason) }
+    guard signaling.reportsReasons else { return end(reason) }
     // The reason may follow on the signalling channel; it is how an unpaired parent learns not to retry.
     let bound = NIOLoopBound(self, eventLoop: hub.eventLoop)
     hub.eventLoop.scheduleTask(in: Self.patience) { bound.value.end(reason) }
@@ -227,7 +227,7 @@ final class ChildSession {
     signaling.restartICE(ours)
   }
 
-  /// The connection checks new addresses by itself. A restart tells the child of them, where it cannot see the checks.
+  /// The connection checks new addresses by itself. A restart announces them to the child, where it cannot see the checks.
   private func addressesChanged() {
     guard !isOver, let own = hub.ownAddresses else { return }
     signaling.addressesChanged(own)
@@ -253,9 +253,9 @@ final class ChildSession {
         try? connection.completeICERestart(ufrag: ufrag, pwd: pwd, candidates: candidates, now: now)
       }
     case .waiting(let reason, let time):
-      tell(.waiting(reason, time))
+      report(.waiting(reason, time))
     case .searching(let reason):
-      tell(.searching(reason))
+      report(.searching(reason))
     case .servers(let servers):
       lend(servers)
     case .detached:
@@ -295,7 +295,7 @@ final class ChildSession {
     notify(.over(reason))
   }
 
-  private func tell(_ event: Event) {
+  private func report(_ event: Event) {
     if !isOver { notify(event) }
   }
 }

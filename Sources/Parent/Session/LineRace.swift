@@ -87,7 +87,7 @@ struct LineRace: Sendable {
   /// Silent ones that had to make way for another, and those that were lost: they get another chance when all have failed.
   private var again: Set<Line> = []
   private var rounds = 1
-  private var hasTold = false
+  private var hasReported = false
   private var isOver = false
 
   /// - Parameters:
@@ -150,7 +150,7 @@ struct LineRace: Sendable {
       if line == .own { stopAsking() }
       if case .lost = failure { again.insert(line) }
       if case .absent = failure, line != .own { rest(line, now) }
-      return tellAbsence() + advance(now)
+      return reportAbsence() + advance(now)
     case .ready, .used:
       if case .lost = failure { again.insert(line) } else { again.remove(line) }
       return leave(line, failure.text) + advance(now)
@@ -272,11 +272,11 @@ struct LineRace: Sendable {
     }
   }
 
-  private mutating func tellAbsence() -> [Action] {
-    guard !hasTold, !places.isEmpty, current == nil, states[.own] == .opening else { return [] }
+  private mutating func reportAbsence() -> [Action] {
+    guard !hasReported, !places.isEmpty, current == nil, states[.own] == .opening else { return [] }
     let said = said.filter { $0.line != .own }
     guard said.count == places.count else { return [] }
-    hasTold = true
+    hasReported = true
     return [.notMet(said)]
   }
 

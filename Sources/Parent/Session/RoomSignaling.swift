@@ -55,15 +55,15 @@ final class RoomSignaling: SessionSignaling {
 
   /// A session is open and messages can be sent.
   var canRestart: Bool { session.isOpen && link != nil && isRegistered }
-  var tellsReasons: Bool { canRestart }
+  var reportsReasons: Bool { canRestart }
   var servers: [ICEServer] { child.away.servers }
 
   func start(makeOffer: @escaping (_ reach: NetworkReach) -> SessionDescription?) {
     open(.session(makeOffer))
   }
 
-  /// Instead of `start`: only tells the child that the pairing has ended here. `done` is called once, with why the child could not
-  /// be told.
+  /// Instead of `start`: only notifies the child that the pairing has ended here. `done` is called once, with why the child could not
+  /// be notified.
   func unpair(then done: @escaping (ParentError?) -> Void) {
     open(.unpairing(done))
   }

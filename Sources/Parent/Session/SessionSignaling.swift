@@ -33,7 +33,7 @@ protocol SessionSignaling: AnyObject {
   /// Whether an ICE restart could be negotiated now.
   var canRestart: Bool { get }
   /// Whether the other side sends its reason for ending a session here, at about the time when the connection ends.
-  var tellsReasons: Bool { get }
+  var reportsReasons: Bool { get }
   /// STUN and TURN servers, for candidates when the other side is elsewhere.
   var servers: [ICEServer] { get }
   /// Call once. `makeOffer` is called when the other side has been reached, with how far away it is, and again when another
@@ -48,12 +48,12 @@ protocol SessionSignaling: AnyObject {
   /// A candidate of ours that came after the offer; nil: the last one has come.
   func addLocalCandidate(_ candidate: String?)
   func restartICE(_ ours: RestartedICE)
-  /// The child has told how it is reached from elsewhere.
+  /// The child has announced how it is reached from elsewhere.
   func follow(_ away: AwayDocument)
-  /// Addresses of this machine have appeared or gone: a connection from one that is gone is made anew at once.
+  /// Addresses of this machine have appeared or gone: a connection from one that is gone is replaced at once.
   func addressesChanged(_ own: Set<IPAddress>)
   /// The other side sends from another address now, or nothing has come for a while: the signalling connection may be dead.
   func pathChanged(to remote: IPAddress?)
-  /// Ends the session. `then` is called when the other side has been told, or cannot be. No event follows.
+  /// Ends the session. `then` is called when the other side has been notified, or cannot be. No event follows.
   func leave(then: @escaping () -> Void)
 }

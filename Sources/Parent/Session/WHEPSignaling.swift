@@ -34,7 +34,7 @@ final class WHEPSignaling: SessionSignaling {
   /// The endpoint names them with its answer; until a session has had one, it has host candidates alone.
   var servers: [ICEServer] { [] }
   var canRestart: Bool { whep.isOpen }
-  var tellsReasons: Bool { false }
+  var reportsReasons: Bool { false }
 
   func start(makeOffer: @escaping (_ reach: NetworkReach) -> SessionDescription?) {
     guard let offer = makeOffer(isLocal ? .sameMachine : NetworkReach(local: nil, remote: host)) else { return }
@@ -82,14 +82,14 @@ final class WHEPSignaling: SessionSignaling {
   private func perform(_ action: WHEPClientAction) {
     switch action {
     case .send(let request): send(request)
-    case .waiting(let refusal, let time): tell(.waiting("\(refusal)", time))
-    case .answered(let answer, iceServers: _): tell(.answered(answer))
-    case .addCandidates(let candidates, let isComplete): tell(.candidates(candidates, isComplete: isComplete))
+    case .waiting(let refusal, let time): report(.waiting("\(refusal)", time))
+    case .answered(let answer, iceServers: _): report(.answered(answer))
+    case .addCandidates(let candidates, let isComplete): report(.candidates(candidates, isComplete: isComplete))
     case .failed(let error):
-      if case .unreachable = error { tell(.over(.lost("\(error)"))) } else { tell(.over(.refused("\(error)"))) }
+      if case .unreachable = error { report(.over(.lost("\(error)"))) } else { report(.over(.refused("\(error)"))) }
     case .closed: finishLeaving()
     case .restarted(let theirs):
-      tell(.restarted(ufrag: theirs.ufrag, pwd: theirs.pwd, candidates: theirs.candidates))
+      report(.restarted(ufrag: theirs.ufrag, pwd: theirs.pwd, candidates: theirs.candidates))
     case .restartFailed: break
     }
   }
@@ -111,7 +111,7 @@ final class WHEPSignaling: SessionSignaling {
     }
   }
 
-  private func tell(_ event: SignalingEvent) {
+  private func report(_ event: SignalingEvent) {
     guard !isOver else { return }
     if case .over = event { isOver = true }
     notify(event)

@@ -8,6 +8,6 @@ public enum WatchEvent: Sendable {
   case push(ControlPush)
   /// What is wrong now; nil: all is well.
   case alarm(Alarm.Report?)
-  /// Why the link is being made anew.
+  /// Why it is reconnecting.
   case lost(String)
 }

@@ -41,7 +41,7 @@ public enum WatchKey: Character, CaseIterable, Sendable {
   /// Those that only a window has.
   public var isForWindows: Bool { self == .fullScreen || self == .small }
 
-  /// - Parameter isHeld: a window is told when a key is let go of, a terminal is not.
+  /// - Parameter isHeld: a window learns when a key is released, a terminal does not.
   public func meaning(isHeld: Bool) -> String {
     switch self {
     case .talk: isHeld ? "talk, while held" : "talk; once more: stop talking"

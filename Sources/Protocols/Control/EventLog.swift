@@ -54,11 +54,11 @@ public enum EventKind: String, CaseIterable, Codable, Sendable {
   case reconnected
   /// The wall clock was set; `detail` says how far.
   case clockSet = "clock-set"
-  /// An alarm rang at a parent (`id`: what was wrong), as that parent told.
+  /// An alarm rang at a parent (`id`: what was wrong), as that parent reported.
   case alarm
   /// A proof of hearing is over: `id` is `heard` or `not-heard`, `detail` says by whom.
   case hearing
-  /// A fire drill is over: `id` is `passed`, `failed` or `stopped`, `detail` says what was wrong where.
+  /// An alarm drill is over: `id` is `passed`, `failed` or `stopped`, `detail` says what was wrong where.
   case drill
   /// Nobody has been listening for as long as `unheard` of the configuration allows.
   case unheard
@@ -67,8 +67,8 @@ public enum EventKind: String, CaseIterable, Codable, Sendable {
   case health
   /// It is well again; `detail` says how long it was not.
   case healthOver = "health-over"
-  /// A part of the program (`id`) does not go on, or a device fails again and again: the service manager starts the
-  /// program anew.
+  /// A part of the program (`id`) stopped responding, or a device fails again and again: the service manager starts the
+  /// program again.
   case stuck
   /// The child itself records; `detail` says why.
   case recordingStarted = "recording-started"
@@ -138,7 +138,7 @@ public struct EventLog: Sendable {
   ///   - name: who caused it.
   ///   - id: which light, camera or track.
   ///   - detail: for people; cut to 200 characters.
-  ///   - began: when what is told began, by the clock of who tells it.
+  ///   - began: when what is reported began, by the clock of who reports it.
   ///   - acknowledgedAt: when somebody acknowledged it.
   ///   - count: how often it happened since `began`; nil: once.
   /// - Returns: the event, to be pushed.

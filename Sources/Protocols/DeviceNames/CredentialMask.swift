@@ -6,7 +6,7 @@ internal import Wire
 /// It knows userinfo of URLs (RFC 3986 section 3.2.1), values of keys, headers, elements and options that are named like a credential
 /// (`CredentialName`), what follows `-p` and the user's name after `-u`, what stands behind `Bearer`, and what has the form of a
 /// service's token (`ServiceToken`), also percent-encoded. What it has found in the command it finds again in what the program says
-/// (`RepeatedSecret`). A password that is just a word cannot be told from any other.
+/// (`RepeatedSecret`). A password that is just a word cannot be distinguished from any other.
 public struct CredentialMask: Hashable, Sendable {
   /// What is shown instead.
   public static let mark = "***"

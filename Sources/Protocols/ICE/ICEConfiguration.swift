@@ -51,7 +51,7 @@ public struct ICEConfiguration: Hashable, Sendable {
   /// RFC 8445 section 6.1.2.5.
   public var maximumPairs = 100
   /// Off: nothing goes through a relay of the peer's either. Its relayed candidates are left out, also where a check has
-  /// come from one before it was told.
+  /// come from one before it was announced.
   public var acceptsRelayedCandidates = true
   /// Authenticated checks received before the peer's credentials: one is kept per path, the oldest are evicted.
   public var maximumEarlyChecks = 16

@@ -1,7 +1,7 @@
 public import Control
 public import Wire
 
-/// A fire drill: the child withholds what an alarm watches for, one thing after the other, until each parent that watches has
+/// An alarm drill: the child cuts off what an alarm watches for, one thing after the other, until each parent that watches has
 /// rung and somebody has acknowledged it there. Parents do not play along: theirs are the alarms of any other night. Pure.
 public struct FireDrill: Sendable {
   public typealias Stage = DrillDocument.Stage
@@ -43,7 +43,7 @@ public struct FireDrill: Sendable {
   private static let announcement: Duration = .seconds(3)
   /// A parent rings within 5 s; somebody comes and acknowledges it.
   private static let longest: Duration = .seconds(30)
-  /// For all to be well again at the parents. An alarm that nobody acknowledged is told when it is over.
+  /// For all to be well again at the parents. An alarm that nobody acknowledged is reported when it is over.
   private static let recovery: Duration = .seconds(6)
 
   /// How long it can take, all stages unacknowledged.

@@ -1,7 +1,7 @@
 public import Control
 public import Wire
 
-/// Who may begin a fire drill or a sound check, and when: nobody hears the baby during a drill, and chirps may wake it. Pure.
+/// Who may begin an alarm drill or a sound check, and when: nobody hears the baby during a drill, and chirps may wake it. Pure.
 public struct ProofPolicy: Sendable {
   public enum Kind: Sendable {
     case drill, soundCheck

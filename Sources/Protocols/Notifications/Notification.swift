@@ -1,6 +1,6 @@
 public import Control
 
-/// What a notifier tells: an event of the child, as it is kept until it has been delivered.
+/// What a notifier sends: an event of the child, as it is kept until it has been delivered.
 public struct Notification: Codable, Hashable, Sendable {
   /// An `EventKind`, or `test`.
   public var kind: String

@@ -116,7 +116,7 @@ public final class PeerConnection {
 
   /// Takes over the addresses that this machine has now: new ones become host candidates and are checked at once; pairs of
   /// those that are gone end; those without a carrier wait for it. A connection of another path goes on without a restart
-  /// where the peer can be reached; where something between lets only answers through, a restart has to tell it of them.
+  /// where the peer can be reached; where something between lets only answers through, a restart has to announce them.
   public func updateLocalAddresses(_ addresses: [MachineAddress], now: Instant) {
     let present = Dictionary(addresses.map { ($0.address, $0) }) { first, _ in first }
     for address in localCandidates where present[address] == nil { ice?.removeLocalCandidate(base: address, now: now) }
@@ -341,7 +341,7 @@ public final class PeerConnection {
     settle(now: now)
   }
 
-  /// Our description has been made, so what comes later has to be told.
+  /// Our description has been made, so what comes later is signalled by itself.
   private var isDescribed: Bool {
     if case .fresh = signaling { false } else { true }
   }

@@ -78,9 +78,9 @@ public enum PeerConnectionEvent: Sendable {
   case stateChanged(PeerConnectionState)
   /// Data now uses another candidate pair.
   case selectedPairChanged(ICECandidatePair)
-  /// A candidate of ours that no description has named: tell the peer (`candidate:…`).
+  /// A candidate of ours that no description has named: send it to the peer (`candidate:…`).
   case localCandidate(String)
-  /// There will be no more of them in this ICE session: tell the peer.
+  /// There will be no more of them in this ICE session: notify the peer.
   case localCandidatesComplete
   /// A `.local` candidate: resolve the name by multicast DNS and call `addResolved(name:address:now:)`, or ignore it.
   case resolve(name: String)

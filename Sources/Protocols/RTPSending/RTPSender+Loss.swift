@@ -78,7 +78,7 @@ extension RTPSender {
     unrepaired += repairUnreported(left + result.unreportedPackets, lookups: &lookups, now: now)
   }
 
-  /// Tells the caches what feedback says of each copy.
+  /// Passes on to the caches what feedback says of each copy.
   private mutating func noteFates(_ result: TransportFeedbackResult) {
     for packet in result.acknowledged {
       guard let media = packet.media, streams.indices.contains(media.stream) else { continue }

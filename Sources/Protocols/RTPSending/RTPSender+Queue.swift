@@ -15,7 +15,7 @@ extension RTPSender {
       return
     }
     guard now >= nextStalenessCheck else { return }
-    // What waits behind a key frame waits as long as that took: another one would begin it all anew. On a narrow path that
+    // What waits behind a key frame waits as long as that took: another one would begin it all again. On a narrow path that
     // holds for all that follows it.
     var patience = configuration.maximumQueueTime + (head.isKeyFrame ? Self.longestKeyFrame : keyFrameTook)
     if estimator.isAmple { patience += Self.burstPatience }
@@ -77,7 +77,7 @@ extension RTPSender {
       streams[stream].keyFrameRequestDue = last + configuration.keyFrameRequestInterval
       return
     }
-    // On a narrow path one may take longer than that, and another one behind it would mend nothing.
+    // On a narrow path one may take longer than that, and another one behind it would repair nothing.
     if !streams[stream].awaitsKeyFrame, videoQueue.elements.contains(where: { $0.stream == stream && $0.isKeyFrame }) {
       return
     }

@@ -30,7 +30,7 @@ struct Peer: Sendable {
 
 /// The peers of an allocation, by address and by channel.
 struct PeerTable: Sendable {
-  /// In no order.
+  /// Unordered.
   var all: [Peer] = []
   private var places: [TransportAddress: Int] = [:]
   /// Who has the channel.

@@ -27,7 +27,7 @@ struct Request: Sendable {
   let isAuthenticated: Bool
   /// How many nonces it has had before.
   let nonces: Int
-  /// A refusal without integrity, which anybody on the way could have made up: it counts when nothing better comes in
+  /// A refusal without integrity, which anybody on the way could have forged: it counts when nothing better comes in
   /// time. RFC 8489 section 9.2.5.
   var unprovenRefusal: TURNFailure?
 }

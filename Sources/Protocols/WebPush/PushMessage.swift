@@ -2,7 +2,7 @@ public import Control
 internal import JSON
 public import Notifications
 
-/// What a browser's service worker is told.
+/// What a browser's service worker receives.
 public struct PushMessage: Hashable, Sendable {
   /// JSON, at most `MessageEncryption.maximumContentBytes`: `{kind, level, time, child, text, id?, name?, detail?}`.
   public let content: [UInt8]

@@ -1,4 +1,4 @@
-/// How far away the other end of a connection is, as far as the addresses of both tell.
+/// How far away the other end of a connection is, as far as the addresses of both show.
 public enum NetworkReach: Sendable, Hashable {
   case sameMachine
   /// The same home, or a tunnel into it: nothing that stands between needs a server's help.

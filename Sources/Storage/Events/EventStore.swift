@@ -24,7 +24,7 @@ public struct EventStoreLimits: Hashable, Sendable {
 /// `@unchecked Sendable`: to be used by one thread at a time.
 public final class EventStore: @unchecked Sendable {
   static let version: Int64 = 1
-  /// "Crdl": file(1) and a careful reader can tell whose database it is.
+  /// "Crdl": file(1) and a careful reader can see whose database it is.
   private static let application: Int64 = 0x4372_646c
   private static let pageBytes: Int64 = 4096
 

@@ -187,7 +187,7 @@ struct Watch: AsyncParsableCommand {
       show: show,
       event: { desk.note($0) },
       ended: { error in
-        // Somebody is there to be told, and the alarm rings until then.
+        // Somebody is there to read it, and the alarm rings until then.
         guard isInteractive, progress.connectedAt != nil || isatty(STDERR_FILENO) == 0 else {
           return progress.end(error)
         }

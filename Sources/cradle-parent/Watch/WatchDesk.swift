@@ -132,7 +132,7 @@ final class WatchDesk: Sendable {
 
   // MARK: Keys
 
-  /// - Parameter isHeld: whether `release` will tell when the key is let go of.
+  /// - Parameter isHeld: whether `release` reports when the key is released.
   func press(_ character: Character, isHeld: Bool) {
     guard let key = WatchKey(rawValue: character) else { return }
     switch key {

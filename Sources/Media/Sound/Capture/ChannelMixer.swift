@@ -72,7 +72,7 @@ public struct ChannelMixer: Sendable {
   }
 
   private mutating func decide() {
-    // -100 dB: with less nothing can be told.
+    // -100 dB: with less nothing can be measured.
     guard max(power.left, power.right) > 1e-10 else { return }
     let correlation = power.product / max(1e-20, (power.left * power.right).squareRoot())
     if power.right < Self.empty * power.left {

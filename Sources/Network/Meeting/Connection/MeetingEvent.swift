@@ -9,7 +9,7 @@ protocol MeetingIncoming: Codable, Sendable {
   func checked() throws(WireError) -> Self
 }
 
-/// What a connection tells the event loop.
+/// What a connection reports to the event loop.
 enum MeetingEvent<Incoming: MeetingIncoming>: Codable, Sendable {
   /// The server has accepted us, and what we subscribed to.
   case open

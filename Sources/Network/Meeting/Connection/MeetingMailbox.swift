@@ -71,9 +71,9 @@ final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable
     }
   }
 
-  /// Until the descriptor is ready, an order comes or the time is over.
+  /// Until the descriptor is ready, a command comes or the time is over.
   ///
-  /// - Parameter descriptor: negative: only orders are waited for.
+  /// - Parameter descriptor: negative: only commands are waited for.
   /// - Returns: what the descriptor is ready for.
   func wait(_ descriptor: Int32, for events: Int16, until end: ContinuousClock.Instant) -> Int16 {
     var entries = [
@@ -93,7 +93,7 @@ final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable
     }
   }
 
-  /// - Returns: whether the event loop has to be told.
+  /// - Returns: whether the event loop has to be notified.
   func post(_ event: Event) -> Bool {
     state.withLock { state in
       if case .abandon = state.ending { return false }

@@ -42,8 +42,8 @@ final class MQTTHost: MeetingHostTransport {
   func send(_ request: RoomRequest) {
     switch request {
     case .announce(let presence): announce(presence)
-    case .send(let client, let message): tell(client, .message(RoomDelivery(from: child, message: message)))
-    case .dismiss(let client, let reason): tell(client, .error(RoomError(.refused, reason)))
+    case .send(let client, let message): reply(to: client, .message(RoomDelivery(from: child, message: message)))
+    case .dismiss(let client, let reason): reply(to: client, .error(RoomError(.refused, reason)))
     // A broker lets everybody stay.
     case .register, .prove, .vouch: break
     }
@@ -67,7 +67,7 @@ final class MQTTHost: MeetingHostTransport {
     connection?.leave(isAnnounced ? farewell : nil, then: done)
   }
 
-  private func tell(_ client: String, _ reply: RoomReply) {
+  private func reply(to client: String, _ reply: RoomReply) {
     guard MeetingTopics.isClient(client) else { return }
     connection?.order(
       MQTTPublication(topic: topics.outbox(client), text: RoomMessages.text(reply), expirySeconds: Self.expiry))

@@ -26,7 +26,7 @@ public struct MQTTPlace: Codable, Hashable, Sendable {
   /// Credentials of a length that every broker takes.
   private static let longestCredential = 4096
 
-  /// Whether we can use what somebody has told us.
+  /// Whether we can use what somebody has sent us.
   var isUsable: Bool {
     let credentials = [username, password].compactMap(\.self)
     return BrokerURL(url) != nil && MeetingTopics.isPrefix(topic) && (password == nil || username != nil)

@@ -2,7 +2,7 @@ internal import CMosquitto
 internal import Glibc
 internal import Signaling
 
-/// Owns one client of libmosquitto, for one connection. Everything happens on the thread that made it: the library is told to
+/// Owns one client of libmosquitto, for one connection. Everything happens on the thread that made it: the library has to
 /// read and write when its socket is ready, and its callbacks, which run within these calls, leave their news in `record`.
 struct MosquittoClient: ~Copyable {
   private let handle: OpaquePointer

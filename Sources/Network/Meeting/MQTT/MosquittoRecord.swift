@@ -12,7 +12,7 @@ final class MosquittoRecord {
     case unusable
     /// PUBACK, with its reason code (5) or 0.
     case acknowledged(Int32, reason: Int32)
-    /// The broker has closed the connection; its reason code (5) if it told one.
+    /// The broker has closed the connection; its reason code (5) if it sent one.
     case disconnected(Int32)
   }
 

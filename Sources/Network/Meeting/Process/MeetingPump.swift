@@ -2,14 +2,14 @@ internal import Glibc
 internal import Linux
 internal import Wire
 
-/// The thread beside the process of one connection: hands orders to it and takes what it reports, all of which may be lies.
+/// The thread beside the process of one connection: hands commands to it and takes what it reports, all of which may be lies.
 struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendable {
   typealias Event = MeetingEvent<Incoming>
 
   let program: MeetingProgram
   let errand: MeetingErrand
   let mailbox: MeetingMailbox<Order, Incoming>
-  /// Tells the event loop that there are events.
+  /// Notifies the event loop of events.
   let announce: @Sendable () -> Void
 
   /// The process gives a sign of life every five seconds, but for a look-up of a name, which takes half a minute at most.

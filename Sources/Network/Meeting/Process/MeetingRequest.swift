@@ -1,13 +1,13 @@
 internal import Signaling
 
-/// What a connection's process is told.
+/// What is sent to a connection's process.
 enum MeetingRequest<Order: Codable>: Codable {
   case order(Order)
   /// Does this, says goodbye, and ends.
   case leave(Order?)
 }
 
-/// What a connection's process is told first: where to connect, with credentials, which stand in no argument and no variable.
+/// What is sent to a connection's process first: where to connect, with credentials, which stand in no argument and no variable.
 enum MeetingErrand: Codable {
   case mqtt(MQTTSettings)
   case xmpp(XMPPPlace, resource: String)

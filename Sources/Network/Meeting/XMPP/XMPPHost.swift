@@ -39,8 +39,8 @@ final class XMPPHost: MeetingHostTransport {
   func send(_ request: RoomRequest) {
     switch request {
     case .announce(let presence): announce(presence)
-    case .send(let client, let message): tell(client) { .message(message, to: $0) }
-    case .dismiss(let client, let reason): tell(client) { .message(reason, kind: "refused", to: $0) }
+    case .send(let client, let message): send(to: client) { .message(message, to: $0) }
+    case .dismiss(let client, let reason): send(to: client) { .message(reason, kind: "refused", to: $0) }
     // The server lets everybody stay.
     case .register, .prove, .vouch: break
     }
@@ -64,7 +64,7 @@ final class XMPPHost: MeetingHostTransport {
   }
 
   /// A client's name is its resource, which the server vouches for.
-  private func tell(_ client: String, _ stanza: (String) -> XMPPStanza) {
+  private func send(to client: String, _ stanza: (String) -> XMPPStanza) {
     guard MeetingTopics.isClient(client) else { return }
     let account = place.parents ?? place.account
     let latest = watchers.last { $0.hasSuffix("/\(client)") }
@@ -96,7 +96,7 @@ final class XMPPHost: MeetingHostTransport {
       if watchers.count >= Self.mostWatchers { watchers.removeFirst() }
       watchers.append(incoming.from)
       connection?.order(.answer(presence, of: child, to: incoming))
-      // From now on the server tells it when we have gone.
+      // From now on the server notifies it when we have gone.
       connection?.order(.presence(presence, of: child, to: incoming.from))
     case .message(let text):
       report(.message(from: client, text))

@@ -43,7 +43,7 @@ public struct XMPPPlace: Codable, Hashable, Sendable {
 
   private static let longestPassword = 4096
 
-  /// Whether we can use what somebody has told us.
+  /// Whether we can use what somebody has sent us.
   var isUsable: Bool {
     (1...Self.longestPassword).contains(password.utf8.count) && !password.utf8.contains(0) && port != 0
       && host.map { (1...255).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7e).contains($0) } } ?? true

@@ -13,7 +13,7 @@ package struct XMPPStanza: Codable, Hashable, Sendable {
   /// Available, but not for messages to the account itself (RFC 6121 section 4.7.2.3).
   static let available = XMPPStanza("<presence><priority>-1</priority></presence>")
 
-  /// To one client alone, which the server tells when we have gone (RFC 6121 section 4.6).
+  /// To one client alone, which the server notifies when we have gone (RFC 6121 section 4.6).
   package static func presence(_ statement: String, of child: String, to address: String) -> XMPPStanza {
     XMPPStanza(
       "<presence to='\(escaped(address))'><priority>-1</priority>\(element(statement, child))</presence>")

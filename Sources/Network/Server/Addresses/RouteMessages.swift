@@ -78,7 +78,7 @@ enum RouteMessages {
     return .link(link, index: index)
   }
 
-  /// Bridges tell what concerns their ports alone in the same messages, with a family of their own.
+  /// Bridges report what concerns their ports alone in the same messages, with a family of their own.
   private static func isOfTheInterfaceItself(_ body: ArraySlice<UInt8>) -> Bool {
     body.count >= linkSize && body.first == UInt8(AF_UNSPEC)
   }

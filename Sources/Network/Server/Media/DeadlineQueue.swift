@@ -11,7 +11,7 @@ struct DeadlineQueue<Key: Hashable> {
   /// The earliest; nil without any.
   var first: Instant? { heap.first?.deadline }
 
-  /// Everybody whose deadline has come, in no order. They stay until their deadlines are set again.
+  /// Everybody whose deadline has come, unordered. They stay until their deadlines are set again.
   func due(at now: Instant) -> [Key] {
     var found: [Key] = []
     var open = [0]

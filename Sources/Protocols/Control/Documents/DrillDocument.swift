@@ -1,4 +1,4 @@
-/// A fire drill: whether the alarms of those who watch ring, and somebody comes.
+/// An alarm drill: whether the alarms of those who watch ring, and somebody comes.
 public struct DrillDocument: ControlReply {
   public static let member: String? = "drill"
 

@@ -4,7 +4,7 @@ public struct PathDocument: Codable, Hashable, Sendable {
   public var estimateKbps: Int
   /// What may be sent now, kbit/s: less than the estimate while a queue drains.
   public var targetKbps: Int
-  /// How long packets wait on the path, more than on the empty one; nil where the viewer does not tell when they arrive.
+  /// How long packets wait on the path, more than on the empty one; nil where the viewer does not report when they arrive.
   public var queueMs: Double?
   /// Bursts of padding that found out whether the path carries more, and those that arrived at about their rate.
   public var probesSent: UInt64

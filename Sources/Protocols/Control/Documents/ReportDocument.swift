@@ -19,7 +19,7 @@ public struct ReportDocument: ControlReply {
   public var noise: Noise
   public var losses: [Loss]
   public var alarms: [Alarm]
-  /// Proofs of hearing and fire drills.
+  /// Proofs of hearing and alarm drills.
   public var proofs: [Proof]
   public var restarts: Int
   public var reconnects: Int

@@ -189,7 +189,7 @@ public struct StateDocument: Codable, Hashable, Sendable {
   public var speaker: DeviceDocument?
   /// The proof of hearing that runs, else the last one. Left out before the first.
   public var hearing: HearingDocument?
-  /// The fire drill that runs, else the last one. Left out before the first.
+  /// The alarm drill that runs, else the last one. Left out before the first.
   public var drill: DrillDocument?
 
   public init(

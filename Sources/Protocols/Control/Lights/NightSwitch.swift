@@ -60,7 +60,7 @@ public struct NightSwitch: Sendable {
   ///
   /// - Parameters:
   ///   - brightness: 0...1; anything else is taken as the nearest end, and what is not a number is ignored.
-  ///   - isLampLit: whether the lamp shines as far as is known. What it gives is learned anew when that changes.
+  ///   - isLampLit: whether the lamp shines as far as is known. What it gives is learned again when that changes.
   /// - Returns: whether `isNight` has changed.
   public mutating func observe(brightness: Double, isLampLit: Bool, now: Instant) -> Bool {
     guard !brightness.isNaN else { return false }

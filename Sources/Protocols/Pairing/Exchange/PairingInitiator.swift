@@ -86,7 +86,7 @@ public struct PairingInitiator: Sendable {
     }
   }
 
-  /// Tells the child, once it is paired, what came of it: `confirm` when the pair is stored and nobody says that the check
+  /// Reports to the child, once it is paired, what came of it: `confirm` when the pair is stored and nobody says that the check
   /// words differ, else `cancel`. Nil before that.
   public func verdict(_ verdict: PairingVerdict) -> PairingRequest? {
     guard case .paired(let introductions, let session) = state, let proof = introductions.verdictProofs[verdict] else {

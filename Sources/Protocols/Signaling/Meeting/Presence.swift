@@ -27,7 +27,7 @@ public struct Presence: Hashable, Sendable {
   public static let maximumBytes = 1024
 }
 
-/// The challenges that a child has announced. The latest is announced anew at half its time; each counts until its end.
+/// The challenges that a child has announced. The latest is replaced at half its time; each counts until its end.
 struct AnnouncedChallenges: Sendable {
   private struct Entry: Sendable {
     var challenge: String

@@ -33,7 +33,7 @@ public struct PairedChildSessions: Sendable {
     var revision = 0
     var theirs = PairedCandidates()
     /// Found before the answer.
-    var untold: [SignedMessage.Content] = []
+    var unsent: [SignedMessage.Content] = []
 
     var deadline: Instant? {
       if case .early(let until) = state { until } else { nil }
@@ -221,12 +221,12 @@ public struct PairedChildSessions: Sendable {
     return actions
   }
 
-  /// The pairing has expired; the signature is valid. The parent is told, and its sessions end.
+  /// The pairing has expired; the signature is valid. The parent is notified, and its sessions end.
   private mutating func expired(_ message: SignedMessage, _ delivery: RoomDelivery) -> [PairedChildAction] {
     endAll(of: message.from, .expired) + [bye(.expired, to: message, delivery.client)]
   }
 
-  /// A node that is not paired is told so, signed, so that a parent learns of its removal from us and from nobody else.
+  /// A node that is not paired gets a signed answer, so that a parent learns of its removal from us and from nobody else.
   /// The message is bound to the session and challenge of the node's own message, and useless elsewhere.
   private func stranger(_ delivery: RoomDelivery, now: Instant) -> [PairedChildAction] {
     guard let claim = try? envelope.claim(delivery.message), isCurrent(claim.challenge, delivery, now: now) else {
@@ -245,11 +245,11 @@ public struct PairedChildSessions: Sendable {
     guard var session = sessions[id], case .offered = session.state else { return [] }
     session.state = .open
     let ready = session.theirs.begin(revision: 0)
-    let untold = session.untold
-    session.untold = []
+    let unsent = session.unsent
+    session.unsent = []
     sessions[id] = session
     return vouch(for: session, id) + [send(.answer(sdp: answer.description), id, session)]
-      + untold.map { send($0, id, session) } + ready.map { PairedChildAction($0, id) }
+      + unsent.map { send($0, id, session) } + ready.map { PairedChildAction($0, id) }
   }
 
   /// Our side of an ICE restart.
@@ -265,15 +265,15 @@ public struct PairedChildSessions: Sendable {
   public mutating func addLocalCandidate(
     _ id: PairedSessionID, _ candidate: String, sdpMid: String?
   ) -> [PairedChildAction] {
-    tell(.candidate(candidate, sdpMid: sdpMid), id)
+    sendWhenOpen(.candidate(candidate, sdpMid: sdpMid), id)
   }
 
   /// We have no more candidates.
   public mutating func endOfLocalCandidates(_ id: PairedSessionID) -> [PairedChildAction] {
-    tell(.endOfCandidates, id)
+    sendWhenOpen(.endOfCandidates, id)
   }
 
-  /// The session has ended on our side, or could not be made; the parent is told.
+  /// The session has ended on our side, or could not be made; the parent is notified.
   public mutating func end(_ id: PairedSessionID, _ reason: ByeReason) -> [PairedChildAction] {
     guard let session = sessions.removeValue(forKey: id) else { return [] }
     return [send(.bye(reason), id, session)]
@@ -314,13 +314,13 @@ public struct PairedChildSessions: Sendable {
 
   private var busyClients: Set<RoomClient> { Set(sessions.values.lazy.filter { $0.deadline == nil }.map(\.client)) }
 
-  private mutating func tell(_ content: SignedMessage.Content, _ id: PairedSessionID) -> [PairedChildAction] {
+  private mutating func sendWhenOpen(_ content: SignedMessage.Content, _ id: PairedSessionID) -> [PairedChildAction] {
     guard let session = sessions[id] else { return [] }
     switch session.state {
     case .open, .restarting:
       return [send(content, id, session)]
     case .early, .offered:
-      if session.untold.count < SDPLimits.candidates { sessions[id]?.untold.append(content) }
+      if session.unsent.count < SDPLimits.candidates { sessions[id]?.unsent.append(content) }
       return []
     }
   }

@@ -47,7 +47,7 @@ public struct PairedParentSession: Sendable {
   private let wallClock: WallClockReference?
   private var state: State = .fresh
   /// Our candidates from before there was a challenge to sign them with.
-  private var untold: [SignedMessage.Content] = []
+  private var unsent: [SignedMessage.Content] = []
   /// Why a message was refused last; it says more than a time-out.
   private var lastRefusal: SignalingRefusal?
 
@@ -102,12 +102,12 @@ public struct PairedParentSession: Sendable {
 
   /// A candidate of ours that was not in the offer (attribute text from `candidate:` on).
   public mutating func addLocalCandidate(_ candidate: String, sdpMid: String?) -> [PairedParentAction] {
-    tell(.candidate(candidate, sdpMid: sdpMid))
+    sendWhenOpen(.candidate(candidate, sdpMid: sdpMid))
   }
 
   /// We have no more candidates.
   public mutating func endOfLocalCandidates() -> [PairedParentAction] {
-    tell(.endOfCandidates)
+    sendWhenOpen(.endOfCandidates)
   }
 
   /// Requests an ICE restart with our new credentials and candidates. Answered by `restarted` or `restartFailed`; of
@@ -126,7 +126,7 @@ public struct PairedParentSession: Sendable {
     return [.send(.register(room: child.id, client: client))]
   }
 
-  /// Ends the session and tells the child so.
+  /// Ends the session and notifies the child.
   public mutating func leave() -> [PairedParentAction] {
     defer { state = .ended }
     switch state {
@@ -234,8 +234,8 @@ public struct PairedParentSession: Sendable {
     switch purpose {
     case .watch(let offer):
       state = .offering(link, until: now + timing.answer)
-      defer { untold = [] }
-      return [send(.offer(sdp: offer.description), link)] + untold.map { send($0, link) }
+      defer { unsent = [] }
+      return [send(.offer(sdp: offer.description), link)] + unsent.map { send($0, link) }
     case .farewell(let reason):
       state = .farewell(link, until: now + timing.answer)
       return [send(.bye(reason), link)]
@@ -317,12 +317,12 @@ public struct PairedParentSession: Sendable {
 
   // MARK: - Helpers
 
-  private mutating func tell(_ content: SignedMessage.Content) -> [PairedParentAction] {
+  private mutating func sendWhenOpen(_ content: SignedMessage.Content) -> [PairedParentAction] {
     switch state {
     case .offering(let link, _), .open(let link, _):
       return [send(content, link)]
     case .fresh, .registering:
-      if untold.count < SDPLimits.candidates { untold.append(content) }
+      if unsent.count < SDPLimits.candidates { unsent.append(content) }
       return []
     case .farewell, .ended:
       return []

@@ -129,7 +129,7 @@ public struct RoomServer: Sendable {
       acquaintances.leave(member.room)
       rooms[member.room]?.presence = nil
       rooms[member.room]?.inbox = HostInbox()
-      actions = tell(member.room, .presence(nil))
+      actions = notifyClients(member.room, .presence(nil))
     }
     removeIfEmpty(member.room)
     return actions
@@ -182,7 +182,7 @@ public struct RoomServer: Sendable {
       rooms[member.room]?.presence = presence
       // With credentials that count from now on.
       return [.send(id, .proved(iceServers: servers(for: member.room, in: member.room, now: now)))]
-        + tell(member.room, .presence(presence))
+        + notifyClients(member.room, .presence(presence))
     case .vouch(let client, let lifetime):
       guard let vouched = vouch(for: client, in: member.room) else { return [] }
       // What else it has sent need not wait any more, and its next messages come after that.
@@ -381,7 +381,7 @@ public struct RoomServer: Sendable {
     rooms[member.room, default: Room(name: member.room)].host = id
     rooms[member.room]?.presence = presence
     actions.append(.send(id, .proved(iceServers: servers(for: member.room, in: member.room, now: now))))
-    actions += tell(member.room, .presence(presence))
+    actions += notifyClients(member.room, .presence(presence))
     guard let waiting = rooms[member.room]?.takeWaiting(for: member.room) else { return actions }
     waitingBytes.remove(waiting)
     let limits = limits
@@ -400,7 +400,7 @@ public struct RoomServer: Sendable {
   }
 
   /// To every client of the room but its host.
-  private func tell(_ name: String, _ reply: RoomReply) -> [RoomAction] {
+  private func notifyClients(_ name: String, _ reply: RoomReply) -> [RoomAction] {
     let clients = rooms[name]?.others.sorted { $0.number < $1.number } ?? []
     return clients.map { .send($0, reply) }
   }

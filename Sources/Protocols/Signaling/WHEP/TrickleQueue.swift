@@ -6,7 +6,7 @@ struct TrickleQueue: Sendable {
   private var header = TrickleFragment()
   private var mid = ""
   private var mediaLine = ""
-  private var told: Set<String> = []
+  private var sent: Set<String> = []
   private var waiting: [String] = []
   private var isEndTold = false
   private var isEndWaiting = false
@@ -20,12 +20,12 @@ struct TrickleQueue: Sendable {
       ufrag: tagged.iceUfrag, pwd: tagged.icePwd, iceOptions: tagged.iceOptions, bundle: offer.bundle ?? [])
     mid = tagged.mid ?? ""
     mediaLine = "\(tagged.kind.name) 9 \(tagged.transport) \(tagged.formats.joined(separator: " "))"
-    told = Set(offer.media.flatMap(\.candidates))
+    sent = Set(offer.media.flatMap(\.candidates))
     isEndTold = tagged.endOfCandidates
   }
 
   mutating func add(_ candidate: String) {
-    guard !isEndTold, !isEndWaiting, told.count < SDPLimits.candidates, told.insert(candidate).inserted else { return }
+    guard !isEndTold, !isEndWaiting, sent.count < SDPLimits.candidates, sent.insert(candidate).inserted else { return }
     waiting.append(candidate)
   }
 
@@ -37,7 +37,7 @@ struct TrickleQueue: Sendable {
   mutating func restart(ufrag: String, pwd: String) {
     header.ufrag = ufrag
     header.pwd = pwd
-    told = []
+    sent = []
     waiting = []
     isEndTold = false
     isEndWaiting = false
@@ -45,7 +45,7 @@ struct TrickleQueue: Sendable {
 
   /// A fragment with the first candidates of an ICE session.
   mutating func fragment(_ candidates: [String]) -> TrickleFragment {
-    told.formUnion(candidates)
+    sent.formUnion(candidates)
     let first = Set(candidates)
     let later = waiting.filter { !first.contains($0) }
     waiting = []

@@ -70,7 +70,7 @@ public enum WHEPClientAction: Hashable, Sendable {
   /// ICE stays as it was; only a new session can help.
   case restartFailed(WHEPClientError)
   case failed(WHEPClientError)
-  /// Left: the server has been told, or could not be.
+  /// Left: the server has been notified, or could not be.
   case closed
 }
 

@@ -19,7 +19,7 @@ const ownFaults = new Set(["stopped", "made-up"]);
 /**
  * Decides what is an alarm, as Alarm.swift. Pure. All times are seconds of one clock, never backwards.
  *
- * What arrives is told by `note(kind, now, data)`:
+ * What arrives is reported by `note(kind, now, data)`:
  * - "picture" {digest?}, "sound", "heartbeat" {video?: {state, captured, picture?: {rendition}}, audio?: {state, captured, fault?}}: arrivals
  * - "phase" {phase, refusal, audioOnly?, isLent?}: the watcher's; `isLent`: the access of a guest, or a token's; "hello", "goodbye": the child's
  * - "own-sound" {hearing, reason}: the verdict of Sound
@@ -265,7 +265,7 @@ export class Alarm {
   }
 
   /**
-   * Since when a picture ("picture"), or another one ("change"), is missing. The person is told of what a weak connection
+   * Since when a picture ("picture"), or another one ("change"), is missing. The person is notified of what a weak connection
    * leaves, and it does not ring as well.
    */
   #due(name) {

@@ -1,7 +1,7 @@
 import { cleanName, plain } from "./plain.js";
 
 /**
- * Why an order was not carried out. `code`: those of interfaces/wire.md, "Data channel", and "closed" (no connection, or it
+ * Why a command was not carried out. `code`: those of interfaces/wire.md, "Data channel", and "closed" (no connection, or it
  * ended first), "timeout". `message` is the child's, in English.
  */
 export class ControlError extends Error {
@@ -37,7 +37,7 @@ const wellFormed = (state) => Object.fromEntries(Object.entries(isObject(state) 
 const texts = (value) => new Set(Array.isArray(value) ? value.filter((one) => typeof one === "string") : []);
 
 /**
- * The control channel: orders and their replies, and what the child says unasked. One object for all connections to a
+ * The control channel: commands and their replies, and what the child says unasked. One object for all connections to a
  * child, one after the other. interfaces/wire.md, "Data channel".
  *
  * Events, with the message's parameters as `detail`: "hello", "state" (only what changed), "level" (5 a second;
@@ -93,7 +93,7 @@ export class Control extends EventTarget {
   }
 
   /**
-   * Gives an order.
+   * Gives a command.
    * @param {string} text such as "light.set"
    * @param {object} parameters
    * @param {{timeout?: number}} options ms

@@ -1,7 +1,7 @@
 const capacity = 32;
 
 /**
- * The alarms that rang here, to be told to the child (`alarm.note`): each once, when somebody has acknowledged it or when
+ * The alarms that rang here, to be reported to the child (`alarm.note`): each once, when somebody has acknowledged it or when
  * it is over. While there is no connection they wait. As Sources/Parent/Watching/AlarmDiary.swift.
  */
 export class Diary {

@@ -52,7 +52,7 @@ export class PairedSignaling {
 
   /**
    * Goes from room to room until the session has media.
-   * @param {(isMet: boolean) => Promise<string>} makeOffer SDP, anew for each room; `isMet`: for a child at a meeting place
+   * @param {(isMet: boolean) => Promise<string>} makeOffer SDP, a new one for each room; `isMet`: for a child at a meeting place
    * @param {(sdp: string) => Promise<void>} accept takes the child's SDP; done when there is media. Throws SessionEnd.
    */
   async start(makeOffer, accept) {

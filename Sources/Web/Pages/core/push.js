@@ -51,7 +51,7 @@ const drop = async () => void await within(patience, own().then((subscription) =
 export const isPushed = async (control) => (await pushState(control)).isOn;
 
 /**
- * Whether the child pushes to this browser, wants to be told an e-mail address first, and what its push service refused last.
+ * Whether the child pushes to this browser, wants an e-mail address first, and what its push service refused last.
  * @param {Control} control Throws ControlError.
  */
 export async function pushState(control) {

@@ -97,7 +97,7 @@ export class Session {
     this.#connect();
   }
 
-  /** Makes the connection; nothing has been told of one before, or what was told has ended. */
+  /** Makes the connection; none has been announced before, or it has ended. */
   #connect() {
     this.connection?.close();
     clearTimeout(this.#timer);

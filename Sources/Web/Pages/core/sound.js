@@ -31,7 +31,7 @@ export class FilledIn {
 }
 
 /**
- * What iPhones are told of this page's sound (W3C Audio Session): "playback" sounds through the mute switch, from the loudspeaker,
+ * What iPhones learn of this page's sound (W3C Audio Session): "playback" sounds through the mute switch, from the loudspeaker,
  * in full; "play-and-record" while the microphone is open. Left to itself, iOS stays quiet or at the ear piece after the microphone was.
  */
 export function useAudioSession(type) {
@@ -184,7 +184,7 @@ export class Sound extends EventTarget {
   }
 
   // What the browser stopped by itself goes on; without a tap it may refuse, once a second. Chromium does not play a track
-  // that came into a stream without one, so the element is given the stream anew.
+  // that came into a stream without one, so the element is given the stream again.
   #resume() {
     const [track] = this.#watcher.sound.getAudioTracks();
     if (track && track !== this.#track) {

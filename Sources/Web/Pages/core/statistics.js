@@ -59,7 +59,7 @@ export class Age {
  * Statistics = {time (ms since 1970), latencyMs (estimate, from the camera to the eye, see `Age`; else from the child's network:
  * half a round trip, waiting for late packets, decoding), roundTripMs, videoKbps, audioKbps, framesPerSecond, width, height, packetsLost,
  * packetsReceived, lossPercent and concealedPercent (of the last 10 s), freezeCount, jitterBufferMs, framesDecoded,
- * audioSamplesReceived (without those that were made up), audioSamplesConcealed, audioBytes, videoBytes, relayed,
+ * audioSamplesReceived (without those that were filled in), audioSamplesConcealed, audioBytes, videoBytes, relayed,
  * candidatePair: {local, remote, protocol}|null, codec}. Unknown figures are null.
  */
 export class Meter {

@@ -26,7 +26,7 @@ export function openDetails(watching) {
     const lacking = [...cameras, microphone, speaker].filter((device) => device?.state === "missing").map(({ name }) => name);
     missing.hidden = !lacking.length;
     setText(missing, lacking.length ? `${t("device.missing")}: ${lacking.join(", ")}` : "");
-    // Made anew only when it differs, so that a screen reader can read on.
+    // Replaced only when it differs, so that a screen reader can read on.
     const key = viewers.map(({ id }) => id).join();
     if (people.dataset.key === key) return;
     people.dataset.key = key;

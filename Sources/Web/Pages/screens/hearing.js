@@ -15,7 +15,7 @@ const muteMinutes = [20, 60];
 const boosts = [1, 2, 4];
 
 /**
- * "Hearing", or "NOT hearing" with the reason, by `Sound.verdict` alone; a tap mends what a tap can. With a level meter for
+ * "Hearing", or "NOT hearing" with the reason, by `Sound.verdict` alone; a tap fixes what a tap can. With a level meter for
  * eyes; it moves only by what the child says.
  * @param {Watching} watching
  */

@@ -15,7 +15,7 @@ const roleOf = ({ permissions, expiresAt }) => (permissions.includes("admin") ? 
 export const pairsObstacle = (watching) => watching.obstacle({ permissions: ["admin"] });
 
 /**
- * Who is paired, with revoking and inviting; only for `admin`, others are told why not.
+ * Who is paired, with revoking and inviting; only for `admin`, others see why not.
  * @param {Watching} watching
  * @param {(title: string, ...content: Node[]) => HTMLElement} card
  */

@@ -170,7 +170,7 @@ export class Watching extends EventTarget {
   }
 
   /**
-   * Why an order cannot be given now, as a sentence; null if it can.
+   * Why a command cannot be given now, as a sentence; null if it can.
    * @param {{permissions?: string[], command?: string}} order
    */
   obstacle = ({ permissions = [], command }) => {
@@ -182,7 +182,7 @@ export class Watching extends EventTarget {
   };
 
   /**
-   * Gives an order; the button shows that it is under way. What is wrong becomes a notice.
+   * Gives a command; the button shows that it is under way. What is wrong becomes a notice.
    * @param {HTMLElement|null} button
    * @param {Record<string, string>} own keys of texts for codes that mean something of their own here
    * @returns {Promise<object|null>} the reply's parameters, null if it failed
