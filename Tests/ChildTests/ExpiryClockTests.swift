@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Logging
+import Pairing
 import Storage
 import Testing
 import Wire

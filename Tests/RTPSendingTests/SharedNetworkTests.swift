@@ -79,6 +79,18 @@ import Wire
     #expect(run.call.targetKbps > 1200, "\(run.seconds[50...].map(\.targetKbps))")
   }
 
+  /// While the camera is missing only sound is sent. A queue then, as a busy machine or somebody's burst makes, says nothing of what
+  /// the path carries: probes bring the rate back within seconds, not after a minute.
+  @Test(arguments: [500, 2000], 1...4) func aQueueWhileLittleIsSentKeepsNobodyFromProbing(milliseconds: Int, seed: Int) {
+    var run = SharedRun(link: Self.path { $0.bitsPerSecond = 1_600_000 }, seed: UInt64(seed))
+    run.call.cameraKbps = 1
+    run.run(seconds: 8 + seed)
+    let end = run.call.now + .milliseconds(milliseconds)
+    run.run(seconds: 10) { $0.call.link.bitsPerSecond = $0.call.now < end ? 60_000 : 1_600_000 }
+    #expect(run.seconds[8 + seed].targetKbps < 100)
+    #expect(run.call.targetKbps > 1000, "\(run.seconds.map(\.targetKbps))")
+  }
+
   /// Active queue management: the queue is short whoever fills it, and loss is the signal.
   @Test(arguments: [2000, 5000], [1, 2] as [UInt64]) func behindPIENeitherStarves(kbps: Int, seed: UInt64) {
     let link = Self.path {

@@ -368,12 +368,12 @@ final class ControlService: @unchecked Sendable {
       }
     }
     let time = MonotonicClock.now
-    for (light, before) in zip(now.lights.map { $0.document(now: time) }, told.lights.map { $0.document(now: time) })
+    for (light, before) in zip(now.lights.map { $0.document(now: time) }, lastSent.lights.map { $0.document(now: time) })
     where light.state == .off && before.state != .off {
       noteEnd(.light, id: light.id, detail: light.state.rawValue)
     }
-    if now.lullaby.state == .stopped, told.lullaby.state != .stopped {
-      noteEnd(.lullaby, id: told.lullaby.track, detail: now.lullaby.state.rawValue)
+    if now.lullaby.state == .stopped, lastSent.lullaby.state != .stopped {
+      noteEnd(.lullaby, id: lastSent.lullaby.track, detail: now.lullaby.state.rawValue)
     }
     noteDevice(
       lastSent.microphone.state, now.microphone.state, lost: .microphoneLost, back: .microphoneBack, now.microphone.name

@@ -34,6 +34,8 @@ struct BandwidthEstimator: Sendable {
   private var lossCountsFrom = Instant(nanoseconds: .min)
   private var congestedUntil = Instant(nanoseconds: .min)
 
+  /// What is sent fills the path from this share of it on.
+  private static let fullShare = 0.15
   /// A fall to less than this share is worth coming back from by a probe.
   private static let noticedDrop = 0.75
   private static let congestionMemory = Duration.seconds(2)
@@ -153,7 +155,7 @@ struct BandwidthEstimator: Sendable {
     competition.note(result, arriving: carried.acknowledged, roundTripTime: roundTripTime, now: now)
     delayBased.update(
       queue: state, acknowledged: carried.acknowledged, maximum: configuration.maximum, now: now)
-    if state == .standing { noteQueue(now: now) }
+    if state == .standing { noteQueue(before: before, now: now) }
     drainQueue(isStanding: state == .standing, before: before, now: now)
     let isOthers = queueTrial.update(
       milliseconds: queue.steadyMilliseconds, slackMilliseconds: queue.slackMilliseconds,
@@ -198,9 +200,14 @@ struct BandwidthEstimator: Sendable {
   }
 
   /// A queue stands. That of others is none that sending less would end.
-  private mutating func noteQueue(now: Instant) {
+  ///
+  /// - Parameter before: what the path was thought to carry, bits per second.
+  private mutating func noteQueue(before: Double, now: Instant) {
     congestedUntil = now + Self.congestionMemory
-    if let arriving = carried.recent { probing.noteQueue(arriving: arriving, now: now) }
+    if let arriving = carried.recent {
+      let isPathFull = (sending.recentBitsPerSecond ?? 0) >= before * Self.fullShare
+      probing.noteQueue(arriving: arriving, isPathFull: isPathFull, now: now)
+    }
     guard drain.bitsPerSecond == nil, let arriving = carried.acknowledged else { return }
     competition.noteQueue(arriving: arriving, limitOrigin: lossBased.limitOrigin, now: now)
   }

@@ -111,12 +111,15 @@ struct Probing: Sendable {
   }
 
   /// A queue stands while so many bits per second arrive.
-  mutating func noteQueue(arriving: Double, now: Instant) {
+  ///
+  /// - Parameter isPathFull: about as much was sent as the path was thought to carry. A queue while little is sent, as of a missing
+  ///   camera, refutes nothing (`aQueueWhileLittleIsSentKeepsNobodyFromProbing`).
+  mutating func noteQueue(arriving: Double, isPathFull: Bool, now: Instant) {
     guard let shown, now - shown.at < Self.refutedWithin, arriving < shown.bitsPerSecond * Self.refutedShare else {
       return
     }
     self.shown = nil
-    bucket = (arriving * Self.believedShare, now + Self.bucketMemory)
+    if isPathFull { bucket = (arriving * Self.believedShare, now + Self.bucketMemory) }
   }
 
   /// What the rate was lowered for was nothing: the next burst is due.

@@ -1,3 +1,5 @@
+internal import Pairing
+
 /// The report of a night. It has how loud the room was.
 public struct ReportGet: ControlCommand {
   public typealias Reply = ReportDocument
