@@ -53,7 +53,8 @@ struct Erase: ParsableCommand {
     for item in removed { print("Removed \(Self.line(item))") }
     for path in left {
       let isLink = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
-      print("Left \(path): \(isLink ? "it is a link; what it leads to is still there" : "it does not belong to Cradle").")
+      print(
+        "Left \(path): \(isLink ? "it is a link; what it leads to is still there" : "it does not belong to Cradle").")
     }
   }
 

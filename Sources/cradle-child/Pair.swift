@@ -7,6 +7,7 @@ import Glibc
 import JSON
 import Linux
 import QRCode
+import Wire
 
 /// `cradle-child pair`
 struct Pair: AsyncParsableCommand {
@@ -70,7 +71,7 @@ struct Pair: AsyncParsableCommand {
     if opened.hasOwner == false, !opened.allow.contains("admin") { print(Ownership.missing) }
     // A clock that nothing has set yet names no time that anybody could look at.
     let isDated = opened.expiresAt > Date(timeIntervalSince1970: 1_735_689_600)
-    let minutes = Int((opened.expiresAt.timeIntervalSinceNow / 60).rounded())
+    let minutes = Int(saturating: (opened.expiresAt.timeIntervalSinceNow / 60).rounded())
     print(
       "Valid \(isDated ? "until \(LocalTime.text(opened.expiresAt))" : "for \(minutes) minutes"), for one device. "
         + "Waiting; Ctrl-C closes it.")

@@ -81,7 +81,8 @@ import Wire
 
   /// While the camera is missing only sound is sent. A queue then, as a busy machine or somebody's burst makes, says nothing of what
   /// the path carries: probes bring the rate back within seconds, not after a minute.
-  @Test(arguments: [500, 2000], 1...4) func aQueueWhileLittleIsSentKeepsNobodyFromProbing(milliseconds: Int, seed: Int) {
+  @Test(arguments: [500, 2000], 1...4) func aQueueWhileLittleIsSentKeepsNobodyFromProbing(milliseconds: Int, seed: Int)
+  {
     var run = SharedRun(link: Self.path { $0.bitsPerSecond = 1_600_000 }, seed: UInt64(seed))
     run.call.cameraKbps = 1
     run.run(seconds: 8 + seed)

@@ -368,7 +368,8 @@ final class ControlService: @unchecked Sendable {
       }
     }
     let time = MonotonicClock.now
-    for (light, before) in zip(now.lights.map { $0.document(now: time) }, lastSent.lights.map { $0.document(now: time) })
+    for (light, before) in zip(
+      now.lights.map { $0.document(now: time) }, lastSent.lights.map { $0.document(now: time) })
     where light.state == .off && before.state != .off {
       noteEnd(.light, id: light.id, detail: light.state.rawValue)
     }

@@ -87,6 +87,7 @@ class Away:
         phone.wait("the meeting places", f"document.querySelectorAll('[data-meeting]').length === {len(self.meetings)}")
         if phone.evaluate("[...document.querySelectorAll('[data-meeting]')].map(e => e.dataset.meeting)") != self.meetings:
             raise browsers.BrowserError("the meeting places are others")
+        phone.tap("[data-tab=help]")
         self.says(phone, "which is none for browsers", "no certificate that they trust")
         self.seen("learned at home")
 

@@ -95,7 +95,7 @@ export class Alarm {
     }
   }
 
-  /** Everything that is wrong now is known; only what comes anew rings. */
+  /** Everything that is wrong now is known; only what is new rings. */
   acknowledge(now) {
     this.evaluate(now);
     this.#test = null;

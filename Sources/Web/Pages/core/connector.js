@@ -16,7 +16,7 @@ export class SessionEnd extends Error {
   }
 }
 
-/** Which failure is told where there are several; any other is told as the last. */
+/** Which failure is shown where there are several; of others the last one. */
 const gravest = ["no-relay", "no-path", "link", "busy", "forged", "socket", "absent", "unreachable"];
 /** Of the race, ms. */
 const tick = 100;

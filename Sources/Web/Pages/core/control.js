@@ -50,11 +50,11 @@ export class Control extends EventTarget {
   #transfers = new Map();
   /** The parameters of the child's `hello`: {name, id, version, capabilities, permissions, viewer, state}. */
   hello = null;
-  /** What is the case at the child, by member; null before the first hello. A member that was not sent anew stays the
+  /** What is the case at the child, by member; null before the first hello. A member that was not sent again stays the
    *  same object. */
   state = null;
   permissions = new Set();
-  /** Names of the orders that this child knows. */
+  /** Names of the commands that this child knows. */
   capabilities = new Set();
   /** The last heartbeat with `receivedAt`, ms since 1970. */
   heartbeat = null;

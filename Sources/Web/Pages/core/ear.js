@@ -3,7 +3,7 @@ import { ChirpDetector, threshold } from "./chirp.js";
 const interval = 100;
 /** The largest stretch that a browser keeps: 0.68 s at 48 kHz, of which the chirp takes 0.43 s. */
 const stretch = 32768;
-/** Noise of a room is told each second, once it was measured for a while, ms. */
+/** Noise of a room is reported each second, once it was measured for a while, ms. */
 const floorAfter = 3000;
 const floorInterval = 1000;
 

@@ -118,7 +118,7 @@ export class PairedSignaling {
     this.#untold = [];
   }
 
-  /** What is told from now on belongs to an ICE restart. */
+  /** What is reported from now on belongs to an ICE restart. */
   beginRestart() {
     this.#revision += 1;
   }

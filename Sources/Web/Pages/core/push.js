@@ -150,7 +150,7 @@ export async function startPush(control, waiting) {
   }
 }
 
-/** The camera is told first: then it sends nothing more, whatever the push service does. @param {Control} control Throws ControlError. */
+/** The camera hears of it first: then it sends nothing more, whatever the push service does. @param {Control} control Throws ControlError. */
 export async function stopPush(control, waiting) {
   await control.request("push.unsubscribe");
   waiting("service");

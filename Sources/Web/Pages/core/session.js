@@ -266,7 +266,7 @@ export class Session {
     }
   }
 
-  /** Ends the session; the child is told. `onover` is not called. */
+  /** Ends the session; the child is notified. `onover` is not called. */
   close() {
     this.#isOver = true;
     clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-/** Losses are told over this long, ms. */
+/** Losses are reported over this long, ms. */
 const lossWindow = 10_000;
 
 const rate = (now, before, seconds) => Math.max(0, now - before) / seconds;

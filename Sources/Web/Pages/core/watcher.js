@@ -90,7 +90,7 @@ export class Watcher extends EventTarget {
     this.#open();
   }
 
-  /** Ends for good; the child is told. */
+  /** Ends for good; the child is notified. */
   stop() {
     if (this.phase !== "refused") this.#enter("stopped");
     this.#end();

@@ -10,7 +10,7 @@ import { problemText } from "./problems.js";
 import { tellDrills } from "./drills.js";
 import { h } from "./dom.js";
 
-/** What a child lacks that does not support an order; the others need a speaker. */
+/** What a child lacks that does not support a command; the others need a speaker. */
 const lacking = { light: "light", camera: "camera", screenshot: "camera" };
 const stillWidth = 480;
 const stillMilliseconds = 60_000;
@@ -77,7 +77,7 @@ export class Watching extends EventTarget {
     if (this.sound.boost !== this.app.settings.boost) this.sound.boost = this.app.settings.boost;
   }
 
-  /** Ends watching; the child is told. */
+  /** Ends watching; the child is notified. */
   stop() {
     this.#leaving.abort();
     clearInterval(this.#tick);
@@ -109,7 +109,7 @@ export class Watching extends EventTarget {
     this.update();
   }
 
-  /** Time of the last decoded picture, ms since 1970; 0: none. The watcher counts them; the first one is told at once. */
+  /** Time of the last decoded picture, ms since 1970; 0: none. The watcher counts them; the first one is reported at once. */
   get pictureAt() {
     return Math.max(this.#firstAt, this.watcher.pictureAt);
   }

@@ -118,7 +118,7 @@ export default {
     help: "Eine Mitteilung, wenn Kamera oder Mikrofon ausfallen oder niemand mehr zuhört, über den Push-Dienst des Browser-Herstellers. Sie ist verschlüsselt: Der Dienst sieht, wann, aber nicht, was.",
     "never-alone": "Nie der einzige Alarm: Ein Handy kann stumm oder ohne Netz sein, und eine Kamera ohne Strom oder Internet kann keinen Alarm senden. Bitte auch die Seite oder ein anderes Gerät laufen lassen.",
     unsupported: "Dieser Browser kann das nicht.", iphone: "Auf dem iPhone: die Seite zuerst zum Home-Bildschirm hinzufügen und von dort öffnen.",
-    untrusted: "Der Browser muss erst dem Zertifikat vertrauen: „Warnung loswerden“, weiter unten.", token: "Nur für gekoppelte Handys.",
+    untrusted: "Der Browser muss erst dem Zertifikat vertrauen: „Warnung loswerden“, unter Hilfe.", token: "Nur für gekoppelte Handys.",
     elsewhere: "Nur auf der eigenen Seite dieser Kamera.", denied: "Der Browser erlaubt dieser Seite keine Mitteilungen. Bitte in den Einstellungen der Seite erlauben.",
     test: "Test senden", sent: "Gesendet. Die Mitteilung sollte in wenigen Sekunden erscheinen.", refused: "Der Push-Dienst hat es abgelehnt.",
     tested: "Das ist ein Test", stuck: "Ein Gerät oder das Programm hängt", contact: "Deine E-Mail-Adresse. Der Push-Dienst des Browser-Herstellers bekommt sie, um dich bei Problemen zu erreichen; der von Apple lehnt Alarme ohne sie ab.",
