@@ -25,10 +25,10 @@ struct ConnectionTable {
     /// Enough for a household that reconnects after a power cut, all through one router.
     var handshakeBurst = 100
     var handshakeInterval: Duration = .milliseconds(50)
-    /// The phone page is some eighty files, which a first visit asks for twice (the page and its service worker: browsers
+    /// The phone page is some hundred files, which a first visit asks for twice (the page and its service worker: browsers
     /// keep nothing that came over a certificate that is not trusted), and a house may share one address behind its router.
     /// Eight phones in the same moment, and their rooms; or one whose user loads the page again and again.
-    var requestBurst = 1500
+    var requestBurst = 1700
     var requestInterval: Duration = .milliseconds(50)
     /// The limit for all strangers together, as a multiple of the limit per address.
     var strangers = 5
