@@ -61,7 +61,7 @@ extension RealPeers {
       #expect(child.stop() == 0)
       let link = child.folder.appending(path: "state/screenshots")
       try FileManager.default.createSymbolicLink(at: link, withDestinationURL: clips)
-      let erased = try child.command(["erase", "--yes"])
+      let erased = try child.command(["erase", "--yes", "--config", child.folder.appending(path: "child.yaml").path])
       #expect(erased.status == 0 && erased.output.contains("recordings: \(clips.path), 1 file"), "\(erased)")
       #expect(erased.output.contains("it is a link; what it leads to is still there"), "\(erased)")
       #expect(try Self.names(clips) == ["holiday.webm"])
