@@ -25,9 +25,8 @@ public enum PrivateFileError: Error, Hashable, Sendable, CustomStringConvertible
   /// links. A missing file is not an error here; reading it reports that.
   public static func checkSharedKey(_ path: String) throws(PrivateFileError) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
-    guard status.st_mode & 0o027 != 0 else { return }
+    // What is no regular file is refused where it is read; its mode is not to be changed.
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o027 != 0 else { return }
     throw .mode(path: path, found: status.st_mode & 0o7777, wanted: 0o640)
   }
 
