@@ -407,6 +407,7 @@ class Edges(page_screens.Household):
         self.seen("works without")
         phone.tap(".top button:last-child")
         phone.tap("[data-tab=help]")
+        phone.tap("[data-page=help] summary")
         self.says(phone, "that it is not trusted", "does not trust the connection yet")
         links = phone.evaluate("[...document.querySelectorAll('a[href^=\"./certificate\"]')].map(a => a.pathname)")
         if set(links) != {"/certificate.crt", "/certificate.mobileconfig"}:
