@@ -206,7 +206,7 @@ extension RealPeers {
     @Test func reportsAndPhotosOfThoseWithLentAccessAreFew() throws {
       let house = try Household()
       try house.pair()
-      let token = try ControlTalk.token(house.child, allow: "view,control")
+      let token = try ControlTalk.token(house.child, allow: "view,listen,control")
       let now = Date().timeIntervalSince1970
       let reports = (0..<30).map {
         #"{"id":"\#($0)","text":"report.get","parameters":{"from":\#(now - 3e7),"to":\#(now)}}"#
