@@ -1,3 +1,4 @@
+internal import DeviceNames
 internal import FoundationEssentials
 internal import Wire
 
@@ -30,21 +31,9 @@ struct MultipartForm {
     self.body = body
   }
 
-  /// Percent-encoding and the plus sign that stands for a space undone; what is no encoding stays.
-  private static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {
-    var result: [UInt8] = []
-    var rest = text[...]
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-        rest.prefix(2).count == 2
-      {
-        result.append(value)
-        rest = rest.dropFirst(2)
-      } else {
-        result.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-      }
-    }
-    return result
+  /// As forms are: a plus sign stands for a space.
+  private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    PercentEncoding.decoded(text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
   }
 }
 

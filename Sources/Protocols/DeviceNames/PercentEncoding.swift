@@ -1,7 +1,7 @@
 /// RFC 3986 section 2.1.
-enum PercentEncoding {
+public enum PercentEncoding {
   /// What is not encoded stays as it is.
-  static func decoded(_ text: [UInt8]) -> [UInt8] {
+  public static func decoded(_ text: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = text[...]
     while let byte = rest.popFirst() {
