@@ -50,6 +50,8 @@ final class Notifier: @unchecked Sendable {
 
   /// A picture shows what was when it was taken: a message that comes later than this goes without.
   private static let pictureAge: Duration = .seconds(30)
+  /// Whatever keeps a picture from coming, the message goes without it then.
+  private static let picturePatience: TimeAmount = .seconds(5)
 
   /// - Parameters:
   ///   - concluded: called with what came of each notification that is not tried again.
@@ -206,7 +208,16 @@ final class Notifier: @unchecked Sendable {
   private func picture(for notification: Notification, then start: @escaping @Sendable ([UInt8]?) -> Void) {
     let age = Duration.seconds(saturating: MonotonicClock.unixTime - notification.time)
     guard destination.wantsPicture, age < Self.pictureAge else { return start(nil) }
-    takePicture(loop).whenComplete { start((try? $0.get()) ?? nil) }
+    let waiting = NIOLoopBoundBox(Optional(start), eventLoop: loop)
+    let finish: @Sendable ([UInt8]?) -> Void = { picture in
+      waiting.value?(picture)
+      waiting.value = nil
+    }
+    let patience = loop.scheduleTask(in: Self.picturePatience) { finish(nil) }
+    takePicture(loop).whenComplete { result in
+      patience.cancel()
+      finish((try? result.get()) ?? nil)
+    }
   }
 
   private func finished(_ outcome: DeliveryOutcome) {
