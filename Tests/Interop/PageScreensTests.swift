@@ -150,7 +150,7 @@ extension RealPeers {
     @Test func severalRooms() throws {
       let seen = try Self.see("several", in: "page_rooms")
       #expect(seen.error == nil)
-      #expect(seen.steps == ["strip", "tiles", "large and back", "one dies", "left out"])
+      #expect(seen.steps == ["strip", "tiles", "large and back", "one dies", "left out", "muted"])
     }
 
     /// With a button; the page itself listens.

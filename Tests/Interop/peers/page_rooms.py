@@ -131,8 +131,23 @@ class Rooms(Edges):
         phone.evaluate("document.querySelector('.top .name').click(), 0")
         phone.tap(tile(attic, "[data-do=listen]"))
         self.wait_shown(phone, "listened to again", "rooms.Attic.live && rooms.Attic.small === 'Hearing'")
-        self.expect_no_errors(phone)
         self.seen("left out")
+
+        phone.tap(tile(attic, "[data-do=mute]"))
+        self.wait_shown(phone, "muted for a time", "/^NOT hearing. Muted for \\d+:\\d+/.test(rooms.Attic.small)")
+        phone.tap(tile(attic, "[data-do=mute]"))
+        phone.evaluate("(s => { s.value = 'chosen'; s.dispatchEvent(new Event('change')); })(document.querySelector('[data-setting=roomSound]')), 0")
+        phone.tap(tile(attic, "[data-do=mute]"))
+        chosen = "rooms.Attic.small === 'NOT hearing. Tap to listen' && rooms.Nursery.small === 'Hearing'"
+        self.wait_shown(phone, "muted for good", chosen)
+        phone.enter(self.url)
+        self.wait_shown(phone, "still muted", chosen)
+        # Half an hour later.
+        phone.evaluate("(now => { Date.now = () => now() + 1_800_000; })(Date.now), 0")
+        time.sleep(2.5)
+        self.wait_shown(phone, "muted all the same", "rooms.Attic.small === 'NOT hearing. Tap to listen'")
+        self.expect_no_errors(phone)
+        self.seen("muted")
         phone.close()
         self.attic.close()
 

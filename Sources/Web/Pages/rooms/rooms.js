@@ -157,7 +157,7 @@ export class Rooms {
       this.#changed();
     });
     watching?.addEventListener("level", () => this.#mixed(tile));
-    if (watching && tile.child.isMuted && this.#app.settings.roomSound === "chosen") watching.sound.muted = true;
+    if (watching && tile.child.isMuted) this.#choose(watching);
     this.#announce();
     this.#changed();
   }
@@ -195,7 +195,13 @@ export class Rooms {
     this.#keep(tile, { isLeftOut });
   }
 
+  /** Where rooms are chosen the others stay muted; else that ends by itself. */
+  #choose({ sound }) {
+    if (this.#app.settings.roomSound === "chosen") sound.muteUntil(Infinity);
+  }
+
   #mute(tile) {
+    if (tile.watching.sound.muted) this.#choose(tile.watching);
     this.#keep(tile, { isMuted: tile.watching.sound.muted });
   }
 

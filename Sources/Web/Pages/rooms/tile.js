@@ -2,7 +2,7 @@ import { isFresh } from "../core/arrivals.js";
 import { unreachedText } from "../screens/away.js";
 import { ownPage } from "../screens/certificate.js";
 import { h, setAttribute, setText } from "../screens/dom.js";
-import { levelShare, toggleSound } from "../screens/hearing.js";
+import { levelShare, toggleSound, whyNot } from "../screens/hearing.js";
 import { icon } from "../screens/icons.js";
 import { liveText } from "../screens/status.js";
 import { moment, t } from "../texts/texts.js";
@@ -130,9 +130,9 @@ export class Tile {
   #heard() {
     const { watching } = this;
     if (!watching) return this.child.lastSeenAt ? t("children.seen", { when: moment(this.child.lastSeenAt) }) : "";
-    const { hearing, reason } = watching.sound.verdict;
+    const { hearing } = watching.sound.verdict;
     const without = this.hasPicture ? "" : ` ${t("rooms.picture", { n: mostPictures })}`;
     if (hearing && watching.watcher.phase === "live") return t("hearing.yes") + without;
-    return `${t("hearing.no")}. ${t(`hearing.${reason === "stopped" ? "tap" : reason ?? "reconnecting"}`)}${without}`;
+    return `${t("hearing.no")}. ${whyNot(watching.sound)}${without}`;
   }
 }

@@ -47,13 +47,12 @@ export function hearingBadge(watching) {
   }
 
   function update() {
-    const { hearing, reason } = sound.verdict;
+    const { hearing } = sound.verdict;
     const isHearing = hearing && watching.watcher.phase === "live";
     element.classList.toggle("not", !isHearing);
     if (element.firstChild !== icons[isHearing]) element.firstChild.replaceWith(icons[isHearing]);
     setText(title, isHearing ? t("hearing.yes") : t("hearing.no"));
-    const left = sound.mutedUntil === null ? 0 : (sound.mutedUntil - Date.now()) / 1000;
-    setText(why, isHearing ? t("hearing.mute") : t(`hearing.${reason === "stopped" ? "tap" : reason ?? "reconnecting"}`, { time: clock(left) }));
+    setText(why, isHearing ? t("hearing.mute") : whyNot(sound));
     setText(share, system() === "iphone" && sound.boost === 1 ? "" : percent(Math.round(100 * sound.volume * sound.boost)));
     setAttribute(element, "aria-pressed", null);
     if (said !== isHearing) announce(said === null && isHearing ? "" : `${title.textContent}. ${isHearing ? "" : why.textContent}`);
@@ -112,6 +111,12 @@ export function openVolume(watching) {
 
 /** 0 to 1 of a meter for a level in dB relative to full scale. */
 export const levelShare = (levelDb) => Math.min(1, Math.max(0, 1 + (levelDb ?? -floorDb) / floorDb));
+
+/** Why nobody hears it, and what to do. One that was muted for good does not say for how long. */
+export function whyNot({ verdict: { reason }, mutedUntil }) {
+  const name = reason === "stopped" || reason === "muted" && mutedUntil === Infinity ? "tap" : reason ?? "reconnecting";
+  return t(`hearing.${name}`, { time: clock((mutedUntil - Date.now()) / 1000) });
+}
 
 /** Starts the sound where a tap was needed or it was muted, else mutes it. To be called inside a tap or key. */
 export function toggleSound(watching) {
