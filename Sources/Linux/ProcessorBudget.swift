@@ -9,7 +9,7 @@ public struct ProcessorBudget {
   private static let seconds = 5
   /// What took longer and is done. RFC 7677 section 4 has 4096 iterations at least, servers some ten times as many: a fraction of a
   /// second, also on a slow board.
-  private static let longest: Duration = .seconds(2)
+  public static let longest: Duration = .seconds(2)
   /// At once, and saved up while nothing is to be done.
   private static let burst: Duration = .seconds(2)
   private static let share = 10

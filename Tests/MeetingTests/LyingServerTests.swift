@@ -10,6 +10,7 @@ import Testing
 extension RealPeers {
   @Suite(.timeLimit(.minutes(3))) final class LyingServerTests {
     private static let child = "0123456789abcdef"
+    private static let costly = "what it sent took seconds of processor time"
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private var loop: any EventLoop { group.any() }
 
@@ -58,8 +59,10 @@ extension RealPeers {
         if !host.events.all.isEmpty { break }
         try await Task.sleep(for: .milliseconds(50))
       }
-      let reason = try await host.absent()
-      #expect(reason.hasPrefix("what it sent took seconds of processor time"), "\(reason)")
+      var reason = try await host.absent()
+      // A busy machine has no five seconds for it in the time that a connection may take.
+      if !reason.hasPrefix(Self.costly) { reason = try await host.absent() }
+      #expect(reason.hasPrefix(Self.costly), "\(reason)")
       #expect(used < .seconds(7), "\(used)")
       // Each try ends at once.
       #expect(try await host.absent() == reason)
@@ -72,12 +75,31 @@ extension RealPeers {
       try await ConnectionThreads.areGone("xmpp")
     }
 
+    /// Whoever gives up before the limit of 5 s remembers the server, too.
+    @Test func aServerThatMadeUsComputeIsLeftAloneAfterItWasGivenUp() async throws {
+      let server = try XMPPLie.expensivePassword.server()
+      let first = try await host(server, isXMPP: true)
+      for _ in 0..<1200 {
+        let used = try ConnectionProcess.all().first.flatMap { ConnectionProcess.processorTime(of: $0) }
+        if let used, used > .seconds(3) { break }
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      #expect(first.events.all.isEmpty)
+      try await first.close()
+      try await ConnectionThreads.areGone("xmpp")
+      let second = try await host(server, isXMPP: true)
+      let reason = try await second.absent()
+      #expect(reason.hasPrefix(Self.costly), "\(reason)")
+      #expect(server.connections == 1)
+      try await second.close()
+    }
+
     /// Too few for the limit of 5 s: some three seconds. The server is left alone all the same.
     @Test func aServerThatMakesUsComputeALittleLessIsLeftAlone() async throws {
       let server = try XMPPLie.server(iterations: 4_500_000)
       let host = try await host(server, isXMPP: true)
       let reason = try await host.absent()
-      #expect(reason.hasPrefix("what it sent took seconds of processor time"), "\(reason)")
+      #expect(reason.hasPrefix(Self.costly), "\(reason)")
       #expect(try await host.absent() == reason)
       #expect(server.connections == 1)
       try await host.close()

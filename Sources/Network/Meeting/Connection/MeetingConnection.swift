@@ -10,7 +10,6 @@ final class MeetingConnection<Order: Codable & Sendable, Incoming: MeetingIncomi
 
   private let loop: any EventLoop
   private let mailbox = Mailbox()
-  private let server: String
   private var receive: (Event) -> Void
   private var isEnded = false
   /// Itself, while it says goodbye.
@@ -32,19 +31,21 @@ final class MeetingConnection<Order: Codable & Sendable, Incoming: MeetingIncomi
     receive: @escaping (Event) -> Void
   ) {
     loop = eventLoop
-    server = errand.server
     self.receive = receive
     let reference = Reference()
     let bound = NIOLoopBound(reference, eventLoop: loop)
     reference.connection = self
-    if let reason = CostlyServers.known.withLock({ $0.refusal(server, now: .ofEventLoop) }) {
+    if let reason = CostlyServers.known.withLock({ $0.refusal(errand.server, now: .ofEventLoop) }) {
       isEnded = true
       loop.execute { bound.value.connection?.receive(.closed(reason)) }
       return
     }
     _ = WorkerThread(name: name) { [loop, mailbox] in
       let announce = { @Sendable in mailbox.whileHeard { loop.execute { bound.value.connection?.drain() } } }
-      MeetingPump(program: program, errand: errand, mailbox: mailbox, announce: announce).run()
+      let blame = { @Sendable reason in
+        CostlyServers.known.withLock { $0.add(errand.server, reason: reason, now: .ofEventLoop) }
+      }
+      MeetingPump(program: program, errand: errand, mailbox: mailbox, announce: announce, blame: blame).run()
     }
   }
 
@@ -91,9 +92,6 @@ final class MeetingConnection<Order: Codable & Sendable, Incoming: MeetingIncomi
   private func drain() {
     for event in mailbox.takeEvents() {
       if event.isLast { isEnded = true }
-      if case .tooCostly(let reason) = event {
-        CostlyServers.known.withLock { $0.add(server, reason: reason, now: .ofEventLoop) }
-      }
       receive(event)
     }
   }

@@ -32,6 +32,14 @@ struct MeetingProcess: ~Copyable {
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
 
+  /// Of all its threads; zero once it has ended.
+  var processorTime: Duration {
+    var clock = clockid_t()
+    var time = timespec()
+    guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return .zero }
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
   /// How it has ended, for a person. It has closed its socket, so it ends at this moment.
   func ending() -> (words: String, isTooCostly: Bool) {
     for _ in 0..<100 {
@@ -47,8 +55,8 @@ struct MeetingProcess: ~Copyable {
     return ("its connection process hangs", false)
   }
 
-  /// For a person: `ProcessorBudget` has ended it.
-  private static let tooCostly =
+  /// For a person: `ProcessorBudget` has ended it, or would have if it had been given the time.
+  static let tooCostly =
     "what it sent took seconds of processor time (a password with too many iterations, or XML that grows), so this place is tried less and less often"
 
   private static func isTooCostly(_ information: siginfo_t) -> Bool {

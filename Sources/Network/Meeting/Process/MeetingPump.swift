@@ -11,6 +11,8 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
   let mailbox: MeetingMailbox<Order, Incoming>
   /// Notifies the event loop of events.
   let announce: @Sendable () -> Void
+  /// What the server sent cost more than it may, for this reason. Also where the event loop wants to know nothing more.
+  let blame: @Sendable (String) -> Void
 
   /// The process gives a sign of life every five seconds, but for a look-up of a name, which takes half a minute at most.
   private static var patience: Duration { .seconds(60) }
@@ -29,6 +31,7 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
   }
 
   private func post(_ event: Event) {
+    if case .tooCostly(let reason) = event { blame(reason) }
     if mailbox.post(event) { announce() }
   }
 
@@ -36,7 +39,9 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
   private func serve(_ process: borrowing MeetingProcess) -> Event? {
     var waiting = MeetingFrame.bytes(errand)[...]
     var reader = MeetingFrameReader()
-    var silentSince = SuspendingClock.now
+    var (silentSince, usedBefore) = (SuspendingClock.now, Duration.zero)
+    /// A machine with little time for it gives up before the process has computed for as long as it may.
+    func hasComputedLong() -> Bool { process.processorTime - usedBefore > ProcessorBudget.longest }
     var leavingSince: SuspendingClock.Instant?
     while true {
       let (orders, ending) = mailbox.takeOrders()
@@ -45,7 +50,7 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
       }
       switch ending {
       case .none: break
-      case .abandon: return nil
+      case .abandon: return hasComputedLong() ? .tooCostly(MeetingProcess.tooCostly) : nil
       case .leave(let farewell):
         if leavingSince == nil {
           leavingSince = .now
@@ -58,7 +63,7 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
       var buffer = [UInt8](repeating: 0, count: 64 * 1024)
       let count = recv(process.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
       if count > 0 {
-        silentSince = .now
+        (silentSince, usedBefore) = (.now, process.processorTime)
         reader.add(buffer[..<count])
         do throws(WireError) {
           for frame in try reader.frames() where !frame.isEmpty {
@@ -73,7 +78,10 @@ struct MeetingPump<Order: Codable & Sendable, Incoming: MeetingIncoming>: Sendab
         return leavingSince == nil ? Self.end(of: process) : .left
       } else {
         if let leavingSince, SuspendingClock.now - leavingSince > Self.farewellPatience { return .left }
-        if SuspendingClock.now - silentSince > Self.patience { return .closed("its connection process hangs") }
+        if SuspendingClock.now - silentSince > Self.patience {
+          return hasComputedLong()
+            ? .tooCostly(MeetingProcess.tooCostly) : .closed("its connection process hangs")
+        }
         // How exactly patience is measured.
         let pause: Duration = leavingSince == nil ? .seconds(20) : .milliseconds(200)
         let events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
