@@ -11,6 +11,11 @@ enum DesktopLibraries {
   /// Loads them, unless they are there.
   static func load() throws(DesktopError) {
     if loaded == nil { throw missing("SDL2", package: "libsdl2-2.0-0") }
+    try loadText()
+  }
+
+  /// Loads what draws text, and no more.
+  static func loadText() throws(DesktopError) {
     if text == nil { throw missing("Pango", package: "libpangocairo-1.0-0") }
   }
 

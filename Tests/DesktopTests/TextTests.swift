@@ -13,7 +13,7 @@ import Testing
   }
 
   private func draw(_ text: String, size: Double = 20, room: Int32 = -1) throws -> Drawn? {
-    try DesktopLibraries.load()
+    try DesktopLibraries.loadText()
     var (width, height): (Int32, Int32) = (0, 0)
     guard let pixels = cpango_draw(pango, text, size, 0, room, 0, &width, &height) else { return nil }
     defer { free(pixels) }
