@@ -186,18 +186,30 @@ extension RealPeers {
       func rendition(_ name: String) throws -> Status.Rendition? {
         try status(child).cameras[0].renditions.first { $0.name == name }
       }
+      /// At one moment.
+      func both() throws -> (high: Status.Rendition, refreshed: Status.Rendition)? {
+        let renditions = try status(child).cameras[0].renditions.filter { $0.viewers == 1 }
+        guard let high = renditions.first(where: { $0.name == "high" }),
+          let refreshed = renditions.first(where: { $0.name == "refreshed" })
+        else { return nil }
+        return (high, refreshed)
+      }
       try await wait { try rendition("high")?.viewers == 1 }
-      let before = try #require(try rendition("high")).keyFrames
+      let first = try #require(try rendition("high")).keyFrames
       try await Task.sleep(for: .seconds(8.2))
-      let alone = try #require(try rendition("high")).keyFrames - before
+      let alone = try #require(try rendition("high")).keyFrames - first
       #expect((2...3).contains(alone), "every 4 s at least: \(alone)")
       let parent = try ParentProcess(url, token: token, arguments: ["--stats", "--duration", "9"])
-      try await wait { try rendition("refreshed")?.viewers == 1 && rendition("high")?.viewers == 1 }
-      let (high, own) = (try #require(try rendition("high")), try #require(try rendition("refreshed")))
+      var found: (high: Status.Rendition, refreshed: Status.Rendition)?
+      try await wait {
+        found = try both()
+        return found != nil
+      }
+      let before = try #require(found)
       try await Task.sleep(for: .seconds(5))
-      let (later, ownLater) = (try #require(try rendition("high")), try #require(try rendition("refreshed")))
-      #expect(later.keyFrames == high.keyFrames, "\(later)")
-      #expect(ownLater.keyFrames > own.keyFrames, "\(ownLater)")
+      let later = try #require(try both())
+      #expect(later.high.keyFrames == before.high.keyFrames, "\(later)")
+      #expect(later.refreshed.keyFrames > before.refreshed.keyFrames, "\(later)")
       #expect(parent.finish().status == 0, Comment(rawValue: parent.log))
       let (result, log) = try await player.value
       #expect(
