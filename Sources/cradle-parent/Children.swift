@@ -34,7 +34,7 @@ struct Unpair: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
   @Argument(help: "The camera's name, its id (the first four digits do) or host:port.")
   var child: String
-  @Flag(help: "Print one JSON object {unpaired: {id, name}, told}; told: whether the camera knows it.")
+  @Flag(help: "Print one JSON object {unpaired: {id, name}, told}; told: whether the camera has stored it.")
   var json = false
 
   private struct Report: Encodable {
@@ -51,21 +51,22 @@ struct Unpair: AsyncParsableCommand {
     try await failing {
       let paired = try await state.finder().paired(child)
       var isTold = true
+      var isStored = true
       do {
         try await withProgress("Removing it at the camera") { try await UnpairingCall.send(to: paired) }
       } catch {
         isTold = false
+        isStored = !(error is UnpairingCall.NotStored)
         printError("\(error)")
       }
       try paired.forget()
       if json {
-        return print(
-          JSONLine.text(Report(unpaired: .init(id: paired.record.id, name: paired.record.name), told: isTold)))
+        print(JSONLine.text(Report(unpaired: .init(id: paired.record.id, name: paired.record.name), told: isTold)))
+      } else {
+        print("Unpaired \(paired.record.name) (\(paired.record.id)).")
+        if !isTold { print("The camera may still list this computer. To remove it there: cradle-child unpair") }
       }
-      print("Unpaired \(paired.record.name) (\(paired.record.id)).")
-      if !isTold {
-        print("The camera could not be reached and still lists this computer. To remove it there: cradle-child unpair")
-      }
+      if !isStored { throw ExitCode(1) }
     }
   }
 }

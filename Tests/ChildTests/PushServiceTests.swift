@@ -137,7 +137,7 @@ final class PushServiceTests {
     try subscribe(pushes, "pair-0", other)
     let told = try house.wait { _ in try pushes.describe(to: "pair-0") }
     #expect(told.endpoint == other.endpoint)
-    try house.on { _ in pushes.unsubscribe("pair-1") }
+    _ = try house.on { _ in pushes.unsubscribe("pair-1") }
     try subscribe(pushes, "one-more")
     #expect(try stored().count == PushService.maximumSubscriptions)
     await pushes.stop()
@@ -165,7 +165,7 @@ final class PushServiceTests {
     let test = try house.on { _ in try pushes.test(phone.id) }
     #expect(code { _ = try house.on { _ in try pushes.test(phone.id) } } == .busy)
     // Leaving meanwhile does not keep whoever asked waiting.
-    try house.on { _ in pushes.unsubscribe(phone.id) }
+    _ = try house.on { _ in pushes.unsubscribe(phone.id) }
     let answer = try await test.get()
     #expect(!answer.delivered && !answer.detail.isEmpty)
     await pushes.stop()

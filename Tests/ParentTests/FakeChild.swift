@@ -35,6 +35,8 @@ final class FakeChild: @unchecked Sendable {
   private let away: AwayDocument?
   /// Whether it says anything at all when a session opens.
   private let isGreeting: Bool
+  /// False: its disk is full.
+  var storesRemovals = true
   /// A still of more than one message.
   static let picture: [UInt8] = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
@@ -168,7 +170,9 @@ final class FakeChild: @unchecked Sendable {
       case .offered(let offer): answer(offer)
       case .ended(let session, _):
         for (peer, known) in peers where known == session { hub.close(peer) }
-      case .unpaired(let parent): pairs.revoke(id: parent)
+      case .unpaired(let farewell):
+        if storesRemovals { pairs.revoke(id: farewell.parent) }
+        perform(sessions.answer(farewell, isStored: storesRemovals))
       case .addCandidate, .remoteCandidatesComplete, .restart: break
       }
     }

@@ -275,6 +275,15 @@ import Wire
     await home.child.stop()
   }
 
+  @Test func aFarewellThatTheChildCannotStoreIsAFailure() async throws {
+    let home = try await Household.paired()
+    home.child.storesRemovals = false
+    let found = try await home.find()
+    let error = await #expect(throws: UnpairingCall.NotStored.self) { try await UnpairingCall.send(to: found) }
+    #expect(error?.description.contains("could not store that") == true, "\(String(describing: error))")
+    await home.child.stop()
+  }
+
   @Test func aChildThatEndedThePairingIsForgotten() async throws {
     let home = try await Household.paired()
     try await home.child.unpairAll()

@@ -231,7 +231,17 @@ import Wire
     parent.perform(parent.session.sayFarewell(.notPaired, now: lab.now), in: &lab)
     parent.run(in: &lab)
     #expect(parent.log == [.ended(.left)])
-    #expect(lab.childLog.suffix(2) == [.ended(lab.offers[0].session, .notPaired), .unpaired(parent: node.id)])
+    #expect(lab.childLog.contains(.ended(lab.offers[0].session, .notPaired)) && lab.unpaired == [node.id])
+  }
+
+  /// A restart of the child would bring the pair back.
+  @Test func aParentThatUnpairsHearsThatItCouldNotBeStored() {
+    var (lab, node) = Self.pairedLab()
+    lab.storesRemovals = false
+    var parent = LabParent(node, 2, in: &lab)
+    parent.perform(parent.session.sayFarewell(.notPaired, now: lab.now), in: &lab)
+    parent.run(in: &lab)
+    #expect(parent.log == [.ended(.notStored)])
   }
 
   @Test func anAbsentChildIsNotWaitedForLong() {

@@ -37,6 +37,8 @@ struct SignalingLab {
   var pairs: [String: PairedPeer] = [:]
   /// Offers are answered as they come.
   var answersAtOnce = true
+  /// What is removed from the child's pairs stays removed after a restart.
+  var storesRemovals = true
   /// What the child was told to do, messages apart.
   var childLog: [PairedChildAction] = []
   /// What the room said to each connection and nobody has taken yet.
@@ -109,6 +111,7 @@ struct SignalingLab {
       case .vouch(let client, _): rooms.vouch(for: client.name, in: childNode.id)
       case .offered(let offer): if answersAtOnce { perform(child.answer(offer.session, Self.answer)) }
       case .restart(let session, _): perform(child.restarted(session, Self.fragment))
+      case .unpaired(let farewell): perform(child.answer(farewell, isStored: storesRemovals))
       case .dismiss(let client): perform(rooms.dismiss(client.name, from: childNode.id, reason: "dismissed"))
       case .refused(let client, let reason):
         perform(rooms.dismiss(client.name, from: childNode.id, reason: "\(reason)"))
@@ -119,6 +122,10 @@ struct SignalingLab {
 
   var offers: [PairedOffer] {
     childLog.compactMap { if case .offered(let offer) = $0 { offer } else { nil } }
+  }
+
+  var unpaired: [String] {
+    childLog.compactMap { if case .unpaired(let farewell) = $0 { farewell.parent } else { nil } }
   }
 
   var refusals: [SignalingRefusal] {

@@ -207,10 +207,7 @@ extension ControlService {
       throw ControlError(.internal, "The camera could not store it, so nothing has changed: \(error).")
     }
     return pairing.stored().map { Done() }.flatMapErrorThrowing { error in
-      throw ControlError(
-        .internal,
-        "Removed, and not kept yet: \(error). It has no access now. The camera writes it as soon as it can; until then a "
-          + "restart of the camera would bring it back.")
+      throw ControlError(notKept: error, "It has no access now.")
     }
   }
 
@@ -272,5 +269,17 @@ extension PairDocument {
       id: record.id, name: record.name, permissions: record.permissions.names,
       createdAt: Double(record.createdAt.seconds), lastSeenAt: record.lastSeenAt.map { Double($0.seconds) },
       expiresAt: record.expiresAt.map { Double($0.seconds) })
+  }
+}
+
+extension ControlError {
+  /// Something was removed, and that could not be stored: it is tried again and again.
+  ///
+  /// - Parameter now: how it is until then.
+  init(notKept error: any Error, _ now: String) {
+    self.init(
+      .internal,
+      "Removed, and not kept yet: \(error). \(now) The camera writes it as soon as it can; until then a restart of the "
+        + "camera would bring it back.")
   }
 }

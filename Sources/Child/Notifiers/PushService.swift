@@ -166,11 +166,14 @@ final class PushService: @unchecked Sendable {
     if let earlier { browser.destination.stored = earlier } else { remove(stored.pair) }
   }
 
-  /// `push.unsubscribe`
-  func unsubscribe(_ pair: String?) {
-    guard let pair, browsers[pair] != nil else { return }
+  /// `push.unsubscribe`. Fails with `ControlError` when a restart would bring it back.
+  func unsubscribe(_ pair: String?) -> EventLoopFuture<Done> {
+    guard let pair, browsers[pair] != nil else { return loop.makeSucceededFuture(Done()) }
     remove(pair)
     save()
+    return store.file.written(on: loop).map { Done() }.flatMapErrorThrowing { error in
+      throw ControlError(notKept: error, "No alarm is pushed there now.")
+    }
   }
 
   /// `push.test`

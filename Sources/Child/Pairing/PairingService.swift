@@ -515,21 +515,21 @@ final class PairingService: @unchecked Sendable {
       if verdict == .confirm { bound.value.giveWay(to: pair) }
       return response
     }.flatMapErrorThrowing { error in
-      // It is removed, and tried again until that is kept.
-      verdict == .cancel ? response : bound.value.notStored(error)
+      // A parent that cancels is out all the same, until a restart.
+      bound.value.notStored(error, verdict == .cancel ? "that the pairing was cancelled" : "the pairing")
     }
   }
 
   /// Names neither files nor keys: whoever reads it may be a stranger to this machine.
-  private func notStored(_ error: any Error) -> HTTPResponse {
-    logger.error("a pairing could not be stored", metadata: ["reason": "\(error)"])
+  private func notStored(_ error: any Error, _ what: String = "the pairing") -> HTTPResponse {
+    logger.error("\(what) could not be stored", metadata: ["reason": "\(error)"])
     var reason = "its log says why"
     if case StoreError.full(let maximum)? = error as? StoreError {
       reason = "\(maximum) devices are paired, which is the limit; remove one with “cradle-child unpair”"
     } else if case StoreError.file(let file)? = error as? StoreError {
       reason = file.reason
     }
-    return HTTPResponse(Problem(500, "the camera could not store the pairing: \(reason)"))
+    return HTTPResponse(Problem(500, "the camera could not store \(what): \(reason)"))
   }
 
   // MARK: After each call

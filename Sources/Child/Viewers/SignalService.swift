@@ -6,6 +6,7 @@ internal import PeerConnection
 internal import SDP
 internal import Server
 internal import Signaling
+internal import Storage
 internal import Wire
 
 /// Sessions of paired parents: the child's own room at `/signal` and meeting places elsewhere, signed offers and answers, ICE
@@ -113,12 +114,7 @@ final class SignalService: @unchecked Sendable {
       restart(session, fragment)
     case .ended(let session, let reason):
       if let open = viewers.registry.session(paired: session) { viewers.end(open, because: reason) }
-    case .unpaired(let parent):
-      do {
-        try pairing.revoke(id: parent)
-      } catch {
-        logger.warning("a parent that unpaired could not be removed", metadata: ["reason": "\(error)"])
-      }
+    case .unpaired(let farewell): remove(farewell)
     case .refused(let client, let refusal):
       // Anybody can send what is refused, as fast as it goes.
       if let count = refusals.count(refusal.kind, now: MonotonicClock.now) {
@@ -133,6 +129,20 @@ final class SignalService: @unchecked Sendable {
       meetings.dismiss(client.name, at: place, reason: reason)
     } else {
       host?.dismiss(client.name, reason: reason)
+    }
+  }
+
+  /// The parent hears what a restart would make of it.
+  private func remove(_ farewell: PairedFarewell) {
+    do throws(StoreError) {
+      try pairing.revoke(id: farewell.parent)
+    } catch {
+      logger.warning("a parent that unpaired could not be removed", metadata: ["reason": "\(error)"])
+      return perform { $0.answer(farewell, isStored: false) }
+    }
+    let bound = NIOLoopBound(self, eventLoop: viewers.hub.eventLoop)
+    pairing.stored().map { true }.recover { _ in false }.whenSuccess { isStored in
+      bound.value.perform { $0.answer(farewell, isStored: isStored) }
     }
   }
 

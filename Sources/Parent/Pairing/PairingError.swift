@@ -68,7 +68,8 @@ public enum PairingError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func left(_ id: String) -> String {
-    "The camera could not be told and still lists this device. Remove it there: cradle-child unpair \(id)"
+    "The camera could not be reached, or could not store it, and may still list this device. Remove it there: "
+      + "cradle-child unpair \(id)"
   }
 
   private static func wrongCode(_ left: Int) -> String {

@@ -1,10 +1,16 @@
 internal import NIOCore
 internal import NIOPosix
+internal import Signaling
 
 /// Notifies a child that this parent ends the pairing.
 public enum UnpairingCall {
-  /// Waits until the child has been notified; throws `ParentError` when it cannot be. The pair record here stays: see
-  /// `PairedChild.forget`.
+  /// The child has removed this parent, and says that a restart may bring it back.
+  public struct NotStored: Error, CustomStringConvertible {
+    public var description: String { "\(PairedSessionError.dismissed(.notStored))" }
+  }
+
+  /// Waits until the child has stored it; throws `ParentError` when it cannot be notified, and `NotStored`. The pair record
+  /// here stays: see `PairedChild.forget`.
   public static func send(to child: PairedChild) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()

@@ -38,7 +38,7 @@ final class RoomSignaling: SessionSignaling {
     case none
     /// Makes the offer.
     case session((NetworkReach) -> SessionDescription?)
-    case unpairing((ParentError?) -> Void)
+    case unpairing(((any Error)?) -> Void)
   }
 
   /// On a home's network an answer takes a fraction of this, even over bad Wi-Fi.
@@ -63,8 +63,8 @@ final class RoomSignaling: SessionSignaling {
   }
 
   /// Instead of `start`: only notifies the child that the pairing has ended here. `done` is called once, with why the child could not
-  /// be notified.
-  func unpair(then done: @escaping (ParentError?) -> Void) {
+  /// be notified, or could not store it.
+  func unpair(then done: @escaping ((any Error)?) -> Void) {
     open(.unpairing(done))
   }
 
@@ -177,7 +177,8 @@ final class RoomSignaling: SessionSignaling {
       connector?.failed(error == .connectionLost ? .lost("\(error)") : .useless("\(error)"))
     case .failed(.dismissed(.notPaired)): end(.unpaired, nil)
     case .failed(let error): end(SessionEnd(error), ParentError("\(error)"))
-    case .ended(let reason): end(SessionEnd(reason), nil)
+    case .ended(let reason):
+      end(SessionEnd(reason), reason == .notStored ? UnpairingCall.NotStored() : nil)
     case .iceServers(let servers): notify(.servers(servers.compactMap(lent)))
     // Forged messages change nothing. If no other message arrives, the time-out error mentions them.
     case .refused: break
@@ -189,7 +190,7 @@ final class RoomSignaling: SessionSignaling {
   }
 
   /// - Parameter failure: of unpairing; nil: the child knows.
-  private func end(_ end: SessionEnd, _ failure: ParentError?) {
+  private func end(_ end: SessionEnd, _ failure: (any Error)?) {
     let purpose = purpose
     close()
     if case .unpairing(let done) = purpose { done(failure) } else { notify(.over(end)) }
@@ -332,7 +333,7 @@ extension SessionEnd {
     case .notPaired: self = .unpaired
     case .expired: self = .refused("the pairing has expired; pair again with `cradle-parent pair`")
     case .notAcceptable: self = .refused("\(PairedSessionError.dismissed(reason))")
-    case .left, .busy: self = .lost("\(PairedSessionError.dismissed(reason))")
+    case .left, .busy, .notStored: self = .lost("\(PairedSessionError.dismissed(reason))")
     case .goingAway: self = .stopped("\(PairedSessionError.dismissed(reason))")
     }
   }

@@ -216,7 +216,7 @@ public struct PairedChildSessions: Sendable {
     // Its challenge is current, or the session is known: no recorded goodbye, replayed after the two have paired again.
     if reason == .notPaired {
       actions += endAll(of: id.parent, .notPaired)
-      actions += [bye(.left, to: message, delivery.client), .unpaired(parent: id.parent)]
+      actions.append(.unpaired(PairedFarewell(message: message, client: delivery.client)))
     }
     return actions
   }
@@ -250,6 +250,13 @@ public struct PairedChildSessions: Sendable {
     sessions[id] = session
     return vouch(for: session, id) + [send(.answer(sdp: answer.description), id, session)]
       + unsent.map { send($0, id, session) } + ready.map { PairedChildAction($0, id) }
+  }
+
+  /// The answer to a parent that has unpaired.
+  ///
+  /// - Parameter isStored: whether a restart of the child keeps its pair record removed.
+  public func answer(_ farewell: PairedFarewell, isStored: Bool) -> [PairedChildAction] {
+    [bye(isStored ? .left : .notStored, to: farewell.message, farewell.client)]
   }
 
   /// Our side of an ICE restart.

@@ -74,6 +74,9 @@ public enum PairedSessionError: Error, Hashable, Sendable, CustomStringConvertib
     case .dismissed(.notAcceptable): "the child cannot answer this offer"
     case .dismissed(.goingAway): "the child is stopping"
     case .dismissed(.left): "the child ended the session"
+    case .dismissed(.notStored):
+      "the camera has removed this device, but could not store that; is its disk full? It tries again; until it succeeds, a "
+        + "restart of the camera brings the pairing back"
     case .room(let error) where error.code == .noSuchRoom: "another child answers there"
     case .room(let error) where error.code == .undelivered: error.message
     case .room(let error): "it refuses, in its own words and not the child's: “\(error)”"
@@ -104,6 +107,15 @@ public struct PairedOffer: Hashable, Sendable {
   public var description: SessionDescription
 }
 
+/// A parent's verified goodbye for good, which waits for its answer.
+public struct PairedFarewell: Hashable, Sendable {
+  let message: SignedMessage
+  let client: RoomClient
+
+  /// The parent's id.
+  public var parent: String { message.from }
+}
+
 /// Actions for a child's shell, in order.
 public enum PairedChildAction: Hashable, Sendable {
   /// Send it to this client of the room.
@@ -122,8 +134,8 @@ public enum PairedChildAction: Hashable, Sendable {
   case restart(PairedSessionID, TrickleFragment)
   /// Close the session.
   case ended(PairedSessionID, ByeReason)
-  /// This parent has removed its pair record of us; we may remove ours.
-  case unpaired(parent: String)
+  /// This parent has removed its pair record of us. Remove ours, then call `answer`.
+  case unpaired(PairedFarewell)
   /// A message was refused. Log it and dismiss the client: an honest one loses nothing.
   case refused(client: RoomClient, SignalingRefusal)
 

@@ -78,6 +78,8 @@ public enum ByeReason: String, Hashable, Sendable {
   case notAcceptable = "not-acceptable"
   /// The program stops.
   case goingAway = "going-away"
+  /// The child has removed the pair record at the parent's wish and could not store that: a restart may bring it back.
+  case notStored = "not-stored"
 }
 
 /// The other node, as known from pairing.
