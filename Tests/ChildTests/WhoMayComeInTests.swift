@@ -2,6 +2,7 @@ import Foundation
 import Identity
 import NIOCore
 import Pairing
+import Signaling
 import Storage
 import Synchronization
 import Testing
@@ -342,6 +343,38 @@ final class WhoMayComeInTests {
     #expect(try again.on { $0.tokens.verify(text) == nil })
   }
 
+  /// The clock is five years ahead for some seconds, while a guest and a token watch.
+  @Test func aClockThatIsWrongForSecondsEndsNothing() throws {
+    let start = PairingHouse.start
+    let house = try PairingHouse(mark: .init(latest: start, certain: start, jump: nil))
+    defer {
+      try? house.shutDown()
+      house.remove()
+    }
+    let years: Int64 = 5 * 365 * 86_400
+    let guest = try house.pair(.link(house.invite([.view], for: 3600).secret))
+    let (text, token) = try house.on { try $0.tokens.add(name: "tablet", allow: .view, for: 3600) }
+    let good = { @Sendable (house: PairingHouse) in
+      house.pairing.standing(ofPair: guest.id) != .expired && house.pairing.peer(id: guest.id)?.isExpired == false
+        && house.tokens.standing(ofToken: token.id) != .expired && house.tokens.verify(text) != nil
+    }
+    try house.pass(1)
+    try house.pass(1, system: years)
+    for _ in 0..<8 {
+      try house.pass(1)
+      #expect(try house.on(good))
+    }
+    // What is made meanwhile is good, too, until the clock is right again.
+    let (later, _) = try house.on { try $0.tokens.add(name: "phone", allow: .view, for: 3600) }
+    #expect(try house.on { $0.tokens.verify(later) != nil })
+    try house.pass(1, system: -years)
+    #expect(try house.on(good))
+    // One that stays ahead counts after a minute.
+    try house.pass(1, system: years)
+    for _ in 0..<60 { try house.pass(1) }
+    #expect(try !house.on(good))
+  }
+
   /// Somebody who answers NTP has the clock set back, far or little, soon or late: what has expired stays so.
   @Test(arguments: [3600, 86_401, 40 * 86_400] as [Int64], [false, true])
   func whoeverSetsTheClockBackGetsNothing(back: Int64, certain: Bool) throws {
@@ -383,7 +416,7 @@ final class WhoMayComeInTests {
   @Test func aTokenSaysWhatItIsWorth() throws {
     let (_, record) = try house.on { try $0.tokens.add(name: "tablet", allow: [.view, .talk], for: nil) }
     #expect(try house.on { $0.tokens.standing(ofToken: record.id) } == .good([.view, .talk], expiresAt: nil))
-    try house.on { try $0.tokens.revoke(name: "tablet") }
+    _ = try house.on { try $0.tokens.revoke(name: "tablet") }
     #expect(house.told.told.withLock { $0.ended } == ["tablet"])
     #expect(try house.on { $0.tokens.standing(ofToken: record.id) } == .unknown)
     #expect(throws: StoreError.unknownName("tablet")) { try house.on { try $0.tokens.revoke(name: "tablet") } }

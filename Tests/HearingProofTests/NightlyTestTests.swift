@@ -5,13 +5,15 @@ import Wire
 @Suite struct NightlyTestTests {
   /// Seconds after midnight at which it began, from a time on.
   private func begins(
-    at minutes: Int, from start: Int, seconds: Int, clock: (Int) -> Int = { $0 }, isListening: (Int) -> Bool
+    at minutes: Int, from start: Int, seconds: Int, clock: (Int) -> Int = { $0 }, unix: ((Int) -> Int)? = nil,
+    isListening: (Int) -> Bool
   ) -> [Int] {
     var test = NightlyTest(minutes: minutes)
     return (0..<seconds).compactMap { offset in
       let second = start + offset
       let isDue = test.isDue(
-        day: clock(second) / 86_400, minutesOfDay: clock(second) / 60 % 1440, hasListeners: isListening(second),
+        day: clock(second) / 86_400, minutesOfDay: clock(second) / 60 % 1440,
+        unixTime: Double(unix?(second) ?? second), hasListeners: isListening(second),
         now: .zero + .seconds(offset))
       return isDue ? second : nil
     }
@@ -53,6 +55,17 @@ import Wire
     let back = begins(at: 600, from: 400 * day, seconds: 2 * day, clock: { $0 < 400 * day + 60 ? $0 : $0 - 365 * day })
     { _ in true }
     #expect(back.count == 2, "\(back)")
+  }
+
+  /// Years, or some hours, ahead for some seconds, in which it would be time for it.
+  @Test(arguments: [5 * 365 * 86_400, 3 * 3600]) func aClockThatIsWrongForSecondsBeginsNothing(step: Int) {
+    let start = 400 * 86_400 + 17 * 3600
+    let wrong = { (second: Int) in (start + 30..<start + 38).contains(second) ? second + step : second }
+    // 17:00 and a little, of any day; 20:00.
+    for minutes in [1020, 1200] {
+      let began = begins(at: minutes, from: start - 60, seconds: 86_400, clock: wrong, unix: wrong) { _ in true }
+      #expect(began == [start - 17 * 3600 + minutes * 60], "\(began)")
+    }
   }
 
   @Test func itWaitsForSomebodyToListen() {

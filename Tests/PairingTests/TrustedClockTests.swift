@@ -115,6 +115,37 @@ import Wire
     #expect(clock.date(system: later(leap - Self.day), now: .zero + .seconds(4)) == later(leap - Self.day))
   }
 
+  /// Network time, or a fault, is wrong for some seconds.
+  @Test func aJumpEndsNothingInItsFirstMinute() {
+    var clock = TrustedClock(mark: Self.known, now: .zero)
+    _ = clock.date(system: Self.start, now: .zero)
+    #expect(clock.settled == Self.start)
+    for second in 1..<61 as Range<Int64> {
+      // A further one begins no further minute.
+      let leap = second < 30 ? Self.years : 2 * Self.years
+      #expect(clock.date(system: later(leap + second), now: .zero + .seconds(second)) == later(leap + second))
+      #expect(clock.settled == later(second))
+    }
+    _ = clock.date(system: later(2 * Self.years + 61), now: .zero + .seconds(61))
+    #expect(clock.settled == later(2 * Self.years + 61))
+    // It is back, and another one is new.
+    _ = clock.date(system: later(62), now: .zero + .seconds(62))
+    #expect(clock.settled == later(62))
+    _ = clock.date(system: later(Self.years), now: .zero + .seconds(63))
+    #expect(clock.settled == later(63))
+  }
+
+  /// The first date of a run, and of a board without a clock, is what it is: nothing is open yet.
+  @Test func aStartWithAnotherDateWaitsForNothing() {
+    var clock = TrustedClock(mark: Self.known, now: .zero)
+    _ = clock.date(system: later(Self.years), now: .zero)
+    #expect(clock.settled == later(Self.years))
+    var board = TrustedClock(mark: nil, now: .zero)
+    _ = board.date(system: UnixTime(seconds: 20), now: .zero)
+    _ = board.date(system: Self.start, now: .zero + .seconds(1))
+    #expect(board.settled == Self.start)
+  }
+
   @Test func aSecondJumpBeginsItsOwnTime() {
     var clock = TrustedClock(mark: nil, now: .zero)
     _ = clock.date(system: Self.start, now: .zero)

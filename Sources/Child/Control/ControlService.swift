@@ -416,9 +416,11 @@ final class ControlService: @unchecked Sendable {
 
   /// The proof of hearing of each day.
   private func testHearing() {
-    let clock = LocalClock(unixSeconds: MonotonicClock.unixTime)
+    let unixTime = MonotonicClock.unixTime
+    let clock = LocalClock(unixSeconds: unixTime)
     let isDue = nightlyTest?.isDue(
-      day: clock.dayNumber, minutesOfDay: clock.minutesOfDay, hasListeners: !listeners.isEmpty, now: MonotonicClock.now)
+      day: clock.dayNumber, minutesOfDay: clock.minutesOfDay, unixTime: unixTime, hasListeners: !listeners.isEmpty,
+      now: MonotonicClock.now)
     if isDue == true { _ = try? beginHearing(by: .owner) }
   }
 

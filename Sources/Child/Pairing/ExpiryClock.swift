@@ -86,6 +86,13 @@ final class ExpiryClock: @unchecked Sendable {
     return date
   }
 
+  /// Both dates by which something may be good: `now`, and `TrustedClock.settled`. What was made after a jump is good by the
+  /// first alone; what has expired only by one of the last minute, by the second.
+  var dates: [UnixTime] {
+    let now = now
+    return [now, clock.settled]
+  }
+
   /// The latest date that is certain, as of the last `now`; 1970 when there is none. What is older than it by some age may
   /// be removed for that. From any thread.
   var certain: UnixTime { UnixTime(seconds: certainSeconds.load(ordering: .relaxed)) }

@@ -110,14 +110,14 @@ final class PairingService: @unchecked Sendable {
     record(id: id).map { record in
       PairedPeer(
         id: record.id, publicKeySPKI: record.publicKey, permissions: record.permissions,
-        isExpired: !record.isUsable(at: clock.now))
+        isExpired: !clock.dates.contains(where: record.isUsable))
     }
   }
 
   /// What the pair record with this id currently allows.
   func standing(ofPair id: String) -> Credential.Standing {
     guard let record = record(id: id) else { return .unknown }
-    guard record.isUsable(at: clock.now) else { return .expired }
+    guard clock.dates.contains(where: record.isUsable) else { return .expired }
     return .good(record.permissions, expiresAt: record.expiresAt)
   }
 

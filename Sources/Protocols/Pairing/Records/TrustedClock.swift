@@ -10,6 +10,8 @@ public import Wire
 ///   becomes certain only after `evidenceNeeded` of running. Until then a system's date that is back between the certain
 ///   date and the jump refutes it, and nothing of it remains.
 ///
+/// A jump while the program runs ends nothing for `settlingTime`: a clock that is wrong for seconds ends no session.
+///
 /// So a clock that is set back revives nothing that has expired in certain time, nor what was made after the jump, and one
 /// start with a date far ahead ends nothing for good. The owner keeps `mark` on disk; after a restart only the time
 /// without power is missing.
@@ -69,6 +71,8 @@ public struct TrustedClock: Hashable, Sendable {
 
   /// Of running after a jump, before it is certain.
   public static let evidenceNeeded: Duration = .seconds(86_400)
+  /// After a jump within a run, `settled` is as it would be without it for so long.
+  public static let settlingTime: Duration = .seconds(60)
   /// How much more a second counts while the system's clock is synchronized.
   private static let weightOfSynchronized = 24
   /// 2026-01-01, before this program was made: an earlier date is that of a board without a clock, and says nothing.
@@ -78,6 +82,9 @@ public struct TrustedClock: Hashable, Sendable {
   private var jumped: Point?
   private var jump: Jump?
   private var last: Instant
+  /// The first jump of this run that is not certain yet.
+  private var jumpedAt: Instant?
+  private var hasBegun = false
   /// Keep it on disk.
   public private(set) var mark: Mark
   private var changes: [Change] = []
@@ -112,12 +119,16 @@ public struct TrustedClock: Hashable, Sendable {
       let known = jumped?.date(at: now) ?? certain.date(at: now)
       if system.isInTheFuture(of: known) {
         jump = Jump(to: system, evidence: .zero)
+        // Nothing goes on from before the first date of a run.
+        if hasBegun, certain.date(at: now) >= Self.earliest { jumpedAt = jumpedAt ?? now }
         jumped = Point(date: system, instant: now)
         changes.append(.jumped(from: known, to: system))
       } else {
         certain.advance(to: system, at: now)
       }
     }
+    hasBegun = true
+    if jump == nil { jumpedAt = nil }
     let date = max(jumped?.date(at: now) ?? certain.date(at: now), certain.date(at: now))
     mark = Mark(latest: date, certain: certain.date == UnixTime(seconds: 0) ? nil : certain.date(at: now), jump: jump)
     return date
@@ -139,6 +150,12 @@ public struct TrustedClock: Hashable, Sendable {
     self.jump = nil
     jumped = nil
     changes.append(.confirmed(point.date(at: now)))
+  }
+
+  /// The date, as of the last call of `date`, by which what was good before ends: it follows a jump after `settlingTime`.
+  public var settled: UnixTime {
+    guard let jumpedAt, last - jumpedAt < Self.settlingTime else { return mark.latest }
+    return certain.date(at: last)
   }
 
   /// What happened since the last call, in order.
