@@ -167,7 +167,8 @@ final class RecordingService: @unchecked Sendable {
       let hasRoom: Bool
       do throws(FileError) {
         hasRoom = try folder.makeRoom(
-          seconds: settings.keepSeconds, bytes: settings.maximumBytes, reserve: reserve, now: date().seconds)
+          seconds: settings.keepSeconds, bytes: settings.maximumBytes - settings.maximumPartBytes, reserve: reserve,
+          now: date().seconds)
       } catch {
         throw .io(operation: error.operation + " " + error.path, errno: error.code)
       }
@@ -176,7 +177,9 @@ final class RecordingService: @unchecked Sendable {
       return folder.newPath(time: begin / 1_000_000_000, camera: camera)
     }
     let recorder = PartRecorder(
-      .init(hasVideo: hasVideo, hasAudio: hasAudio, partLength: .seconds(settings.partSeconds)), openPart: openPart,
+      .init(
+        hasVideo: hasVideo, hasAudio: hasAudio, partLength: .seconds(settings.partSeconds),
+        partBytes: settings.maximumPartBytes), openPart: openPart,
       failed: { error in loop.execute { self.failed("\(error)") } })
     if let items = preRoll?.takeAll(), !items.isEmpty { recorder.begin(with: items) }
     state = .recording(recorder, until: until)

@@ -18,18 +18,25 @@ public final class PartRecorder: Sendable {
     public var hasAudio: Bool
     /// The next key frame after this begins another part.
     public var partLength: Duration
+    /// A key frame begins another part near this size, for which it is asked; without one nothing is written beyond it.
+    public var partBytes: Int
 
-    public init(hasVideo: Bool, hasAudio: Bool, partLength: Duration) {
+    public init(hasVideo: Bool, hasAudio: Bool, partLength: Duration, partBytes: Int) {
       self.hasVideo = hasVideo
       self.hasAudio = hasAudio
       self.partLength = partLength
+      self.partBytes = partBytes
     }
+
+    /// From here on another part may begin.
+    fileprivate var fullBytes: Int { partBytes / 4 * 3 }
   }
 
   private let settings: Settings
   /// About five seconds: a memory card may stall that long.
   private let mailbox = Mailbox<Work>(capacity: 512)
   private let isBroken = Atomic(false)
+  private let wantsKeyFrame = Atomic(false)
   private let hasFailed = Atomic(false)
   private let thread = Mutex<WorkerThread?>(nil)
   private let openPart: @Sendable (_ unixNanoseconds: Int64) throws(WebMError) -> String
@@ -59,9 +66,9 @@ public final class PartRecorder: Sendable {
     mailbox.put(.preRoll(items))
   }
 
-  /// - Returns: false when the disk is too slow and something was lost: what follows is of use from a key frame on.
+  /// - Returns: false when a key frame is needed: the disk is too slow and something was lost, or the part is full.
   public func write(_ item: EncodedMedia) -> Bool {
-    if mailbox.put(.media(item)) { return true }
+    if mailbox.put(.media(item)) { return !wantsKeyFrame.exchange(false, ordering: .relaxed) }
     isBroken.store(true, ordering: .relaxed)
     return false
   }
@@ -88,6 +95,11 @@ public final class PartRecorder: Sendable {
     let file: WebMDiskFile
     let begin: Instant
     var nextSync: Instant
+    /// Written so far, with what each frame has around it.
+    var bytes = 0
+
+    /// Per frame: a block's head, and its share of the index and the clusters.
+    static let overhead = 64
   }
 
   private func run() {
@@ -118,12 +130,20 @@ public final class PartRecorder: Sendable {
       mayBegin = frame.isKeyFrame
     }
     let time = item.captureTime
-    if mayBegin, part.map({ time - $0.begin >= settings.partLength }) ?? true {
+    if mayBegin, part.map({ time - $0.begin >= settings.partLength || $0.bytes >= settings.fullBytes }) ?? true {
       try part?.writer.finish()
       part = nil
       part = try open(at: time)
     }
     guard let current = part else { return }
+    let bytes = current.bytes + item.byteCount + Part.overhead
+    guard bytes <= settings.partBytes else {
+      awaitsKeyFrame = settings.hasVideo
+      wantsKeyFrame.store(true, ordering: .relaxed)
+      return
+    }
+    if current.bytes < settings.fullBytes, bytes >= settings.fullBytes { wantsKeyFrame.store(true, ordering: .relaxed) }
+    part?.bytes = bytes
     switch item {
     case .video(let frame): try current.writer.write(video: frame.data, at: frame.captureTime)
     case .audio(let packet): try current.writer.write(audio: packet.data, at: packet.captureTime)
