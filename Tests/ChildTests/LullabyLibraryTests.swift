@@ -55,29 +55,43 @@ import Testing
   }
 
   @Test func filesAreOfferedByNameAndBadOnesNamed() throws {
-    write(wav(tenths: 5), to: "Schlaf, Kindlein.wav")
-    write(wav(tenths: 10), to: "schlaf kindlein.WAV")
-    write(wav(tenths: 1), to: "heartbeat.wav")
+    write(wav(tenths: 15), to: "Schlaf, Kindlein.wav")
+    write(wav(tenths: 20), to: "schlaf kindlein.WAV")
+    write(wav(tenths: 11), to: "heartbeat.wav")
     write(Array("no sound".utf8), to: "broken.mp3")
-    write(wav(tenths: 1), to: "notes.txt")
-    write(wav(tenths: 1), to: ".hidden.wav")
+    write(wav(tenths: 11), to: "notes.txt")
+    write(wav(tenths: 11), to: ".hidden.wav")
     let library = LullabyLibrary(folder: folder)
     let scan = library.scan()
     let files = scan.tracks.dropFirst(LullabyLibrary.builtIn.count)
     #expect(files.map(\.id) == ["schlaf-kindlein", "heartbeat-2", "schlaf-kindlein-2"])
     #expect(files.map(\.title) == ["Schlaf, Kindlein", "heartbeat", "schlaf kindlein"])
-    #expect(files.map(\.seconds) == [0.5, 0.1, 1])
+    #expect(files.map(\.seconds) == [1.5, 1.1, 2])
     #expect(scan.refusals == [.init(file: "broken.mp3", reason: .unknownFormat)])
-    #expect(library.track("heartbeat-2")?.seconds == 0.1 && library.track("heartbeat")?.seconds == nil)
+    #expect(library.track("heartbeat-2")?.seconds == 1.1 && library.track("heartbeat")?.seconds == nil)
     #expect(library.track("nothing") == nil)
     #expect(library.track(after: "twinkle").id == "schlaf-kindlein")
     #expect(
       library.track(after: "schlaf-kindlein-2").id == "white-noise" && library.track(after: nil).id == "white-noise")
   }
 
+  /// In a loop it would cost a core's time, and without a length it looked endless.
+  @Test func whatIsTooShortIsNamed() {
+    write(wav(tenths: 0), to: "empty.wav")
+    write(Array(wav(tenths: 1).prefix(44 + 16)), to: "millisecond.wav")
+    write(wav(tenths: 9), to: "short.wav")
+    // Shorter than its header says.
+    write(Array(wav(tenths: 30).prefix(2000)), to: "cut.wav")
+    write(wav(tenths: 10), to: "second.wav")
+    let scan = LullabyLibrary(folder: folder).scan()
+    #expect(scan.tracks.dropFirst(LullabyLibrary.builtIn.count).map(\.id) == ["second"])
+    #expect(scan.refusals.map(\.file) == ["cut.wav", "empty.wav", "millisecond.wav", "short.wav"])
+    #expect(scan.refusals.allSatisfy { $0.reason == .tooShort })
+  }
+
   @Test func aTitleEndsAtTheLastDot() {
     for name in ["01. La Le Lu", "Vol. 2 - x", "a.b.c", "...and good night"] {
-      write(wav(tenths: 1), to: "\(name).wav")
+      write(wav(tenths: 11), to: "\(name).wav")
     }
     let tracks = LullabyLibrary(folder: folder).scan().tracks.dropFirst(LullabyLibrary.builtIn.count)
     #expect(Set(tracks.map(\.title)) == ["01. La Le Lu", "Vol. 2 - x", "a.b.c"])
@@ -88,7 +102,7 @@ import Testing
   @Test func whatIsLeftOutIsNamed() throws {
     write(Array("ftypM4A".utf8), to: "song.m4a")
     write([], to: "empty.mp3")
-    for number in 0..<101 { write(wav(tenths: 1), to: "track-\(number).wav") }
+    for number in 0..<101 { write(wav(tenths: 11), to: "track-\(number).wav") }
     let scan = LullabyLibrary(folder: folder).scan()
     #expect(scan.tracks.count == LullabyLibrary.builtIn.count + LullabyLibrary.maximumFiles - 1)
     #expect(Set(scan.refusals.map(\.file)) == ["song.m4a", "empty.mp3"] && scan.surplus == 2)
@@ -119,16 +133,16 @@ import Testing
   @Test func filesThatComeGoAndChangeAreSeen() {
     let library = LullabyLibrary(folder: folder)
     #expect(library.scan().tracks.count == LullabyLibrary.builtIn.count)
-    write(wav(tenths: 5), to: "a.wav")
+    write(wav(tenths: 15), to: "a.wav")
     #expect(library.track("a")?.seconds == 0.5)
-    write(wav(tenths: 7), to: "a.wav")
+    write(wav(tenths: 17), to: "a.wav")
     #expect(library.track("a")?.seconds == 0.7)
     unlink("\(folder)/a.wav")
     #expect(library.track("a") == nil)
   }
 
   @Test func namesThatHaveNoLetterOfOursGetAnId() {
-    write(wav(tenths: 1), to: "子守唄.wav")
+    write(wav(tenths: 11), to: "子守唄.wav")
     let track = LullabyLibrary(folder: folder).scan().tracks.last
     #expect(track?.id == "sound" && track?.title == "子守唄")
   }

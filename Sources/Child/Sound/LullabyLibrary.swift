@@ -47,6 +47,8 @@ final class LullabyLibrary: Sendable {
     "aif", "aiff", "caf",
   ]
   private static let longestTitle = 80
+  /// Samples. Nobody falls asleep to a shorter file, and in a loop it costs much.
+  private static let shortest = AudioFormat.sampleRate
 
   static let builtIn = [
     LullabyTrack(id: "white-noise", title: "White noise", content: .noise(.white)),
@@ -124,6 +126,9 @@ final class LullabyLibrary: Sendable {
     if let known, known.version == version { return known }
     do throws(SoundFileError) {
       let file = try SoundFile(path: path)
+      // Its header may say anything. Converting its rate may cost some samples.
+      var samples = [Float](repeating: 0, count: Self.shortest / 100 * 99)
+      guard file.read(into: &samples) == samples.count else { throw .tooShort }
       let base = Self.withoutExtension(name)
       let track = LullabyTrack(
         id: Self.id(of: base), title: Self.title(file.title, base),

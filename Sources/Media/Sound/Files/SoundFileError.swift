@@ -6,6 +6,8 @@ public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
   case notARegularFile
   /// Larger than `SoundFile.maximumBytes`.
   case tooLarge
+  /// Empty, or shorter than a second.
+  case tooShort
   /// Neither WAV nor FLAC nor Ogg nor MP3.
   case unknownFormat
   /// It begins as a known format does, and the library cannot read it.
@@ -21,6 +23,7 @@ public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
     case .permissionDenied: "permission denied; let the daemon's user read it"
     case .notARegularFile: "not a regular file"
     case .tooLarge: "larger than 2 GiB"
+    case .tooShort: "empty, or shorter than a second"
     case .unknownFormat: "neither WAV, FLAC, Ogg nor MP3"
     case .damaged: "damaged or incomplete, or a rare kind of its format"
     case .unreadable(let reason): reason
