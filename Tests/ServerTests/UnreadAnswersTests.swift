@@ -132,6 +132,33 @@ import Wire
     await lab.stop()
   }
 
+  /// RFC 9110 section 10.1.1: the body comes after `100 Continue`, or not at all.
+  @Test func whoAsksBeforeItsBodyIsAnswered() async throws {
+    let lab = try await Lab()
+    for (length, expectation, status) in [
+      (5, "100-continue", "100 Continue"), (5, "100-Continue", "100 Continue"), (1 << 30, "100-continue", "413"),
+    ] {
+      let client = try await lab.connect()
+      let head = "POST /x HTTP/1.1\r\nHost: a\r\nExpect: \(expectation)\r\nContent-Length: \(length)\r\n\r\n"
+      client.channel.writeAndFlush(ByteBuffer(string: head), promise: nil)
+      try await client.wait { !$0.isEmpty }
+      let text = client.received.bytes.withLock { String(decoding: $0, as: UTF8.self) }
+      #expect(text.hasPrefix("HTTP/1.1 \(status)"), "\(text)")
+      guard status.hasPrefix("100") else { continue }
+      #expect(text.hasSuffix("\r\n\r\n") && text.split(separator: "\r\n").count == 1, "\(text)")
+      client.channel.writeAndFlush(ByteBuffer(string: "hello"), promise: nil)
+      try await client.wait { Self.bodies($0) == ["/x"] }
+      try await client.channel.close()
+    }
+    // Nobody waits for it who does not say so, or speaks HTTP/1.0.
+    let client = try await lab.connect()
+    let old = "POST /old HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi"
+    client.channel.writeAndFlush(ByteBuffer(string: old), promise: nil)
+    try await client.wait { Self.bodies($0) == ["/old"] }
+    #expect(client.received.bytes.withLock { !String(decoding: $0, as: UTF8.self).contains("100 Continue") })
+    await lab.stop()
+  }
+
   @Test func aLongAnswerArrivesWhole() async throws {
     let lab = try await Lab()
     let client = try await lab.connect()

@@ -148,7 +148,12 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       closeAfter(limits.requestTimeout, context: context)
       state = .collecting(head, [])
       let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
-      if announced > limits.maximumBodyBytes { refuseBody(of: head, context: context) }
+      if announced > limits.maximumBodyBytes { return refuseBody(of: head, context: context) }
+      // RFC 9110 section 10.1.1: the client waits for one of the two; of HTTP/1.0 it does not understand it.
+      if head.version == .http1_1, head.headers[canonicalForm: "expect"].contains(where: Self.isContinue) {
+        context.writeAndFlush(
+          wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
+      }
     case .body(let buffer):
       guard case .collecting(let head, var body) = state else { return }
       state = .idle
@@ -165,6 +170,8 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       answer(head, body: body, context: context)
     }
   }
+
+  private static func isContinue(_ expectation: Substring) -> Bool { expectation.lowercased() == "100-continue" }
 
   private func refuse(_ error: HTTPParserError, context: ChannelHandlerContext) {
     switch state {
