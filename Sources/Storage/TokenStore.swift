@@ -75,7 +75,7 @@ public struct TokenStore: Sendable {
   /// Creates a token and saves the store. The returned text is shown once and is not stored anywhere. Removes an
   /// expired token of the same name, and all expired ones if the store is full.
   /// - Parameters:
-  ///   - name: 1...64 printable characters, not in use by a token that has not expired.
+  ///   - name: 1...64 printable characters, not in use by a token that has not expired: nor in other case, as of `PairName`.
   ///   - allow: At least one of `Permissions.allowedForTokens`.
   ///   - expiresAt: When it expires; nil for never.
   ///   - now: The value of `createdAt`.
@@ -84,9 +84,10 @@ public struct TokenStore: Sendable {
     name: String, allow: Permissions, expiresAt: Date? = nil, now: Date = Date()
   ) throws(StoreError) -> String {
     guard Self.isName(name) else { throw .invalidName(name) }
-    var kept = tokens.filter { $0.name != name || !$0.isExpired(at: now) }
+    let isSame = { (record: TokenRecord) in record.name.lowercased() == name.lowercased() }
+    var kept = tokens.filter { !isSame($0) || !$0.isExpired(at: now) }
     if kept.count >= Self.maximumTokens { kept.removeAll { $0.isExpired(at: now) } }
-    guard !kept.contains(where: { $0.name == name }) else { throw .duplicateName(name) }
+    if let other = kept.first(where: isSame) { throw .duplicateName(other.name) }
     guard !allow.isEmpty, allow.isSubset(of: .allowedForTokens) else {
       throw .notAllowed(allow.subtracting(.allowedForTokens).names)
     }
@@ -100,10 +101,20 @@ public struct TokenStore: Sendable {
     return token
   }
 
-  /// Removes a token and saves the store. Throws `StoreError.unknownName` or `.file`; nothing has changed then.
-  public mutating func revoke(name: String) throws(StoreError) {
-    guard tokens.contains(where: { $0.name == name }) else { throw .unknownName(name) }
-    try save(tokens.filter { $0.name != name }, removes: true)
+  /// By name, then by name ignoring case: files of earlier versions may have several that differ in nothing else, of which
+  /// none is found so.
+  public func find(_ name: String) -> TokenRecord? {
+    if let record = tokens.first(where: { $0.name == name }) { return record }
+    let matches = tokens.filter { $0.name.lowercased() == name.lowercased() }
+    return matches.count == 1 ? matches[0] : nil
+  }
+
+  /// Removes a token (`find`) and saves the store. Throws `StoreError.unknownName` or `.file`; nothing has changed then.
+  @discardableResult
+  public mutating func revoke(name: String) throws(StoreError) -> TokenRecord {
+    guard let record = find(name) else { throw .unknownName(name) }
+    try save(tokens.filter { $0.name != record.name }, removes: true)
+    return record
   }
 
   /// The token's record; nil if it is unknown or must not be used at `now`. The time this takes reveals nothing about

@@ -38,7 +38,7 @@ import Wire
     try house.pass(2)
     #expect(try change(viewer) == .end(.expired))
     #expect(try change(listener) == nil)
-    try house.on { try $0.tokens.revoke(name: "radio") }
+    _ = try house.on { try $0.tokens.revoke(name: "radio") }
     #expect(try change(listener) == .end(.notPaired))
     try house.shutDown()
   }

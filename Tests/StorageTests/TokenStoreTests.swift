@@ -37,6 +37,15 @@ import Testing
     #expect(file.currentMode() == 0o600)
   }
 
+  /// As the names of pairs.
+  @Test func namesThatDifferInCaseAreOne() throws {
+    var store = try TokenStore(file: file)
+    _ = try store.add(name: "Küche", allow: .view)
+    #expect(throws: StoreError.duplicateName("Küche")) { _ = try store.add(name: "küche", allow: .view) }
+    #expect(try store.revoke(name: "KÜCHE").name == "Küche")
+    #expect(store.tokens.isEmpty)
+  }
+
   @Test func revokedTokenIsUnknown() throws {
     var store = try TokenStore(file: file)
     let token = try store.add(name: "a", allow: .view)

@@ -89,12 +89,13 @@ final class AdminCommands: @unchecked Sendable {
       return me.tokens.records.map { TokenRow($0, now: now) }
     }
     router.on(TokenRevoke.self) { revoke, _ in
+      let record: TokenRecord
       do throws(StoreError) {
-        try me.tokens.revoke(name: revoke.name)
+        record = try me.tokens.revoke(name: revoke.name)
       } catch {
         throw ControlError(ofTokens: error)
       }
-      return Self.kept(me.tokens.stored(on: me.loop), TokenRevoke.Reply(revoked: revoke.name))
+      return Self.kept(me.tokens.stored(on: me.loop), TokenRevoke.Reply(revoked: record.name))
     }
     router.on(PairOpen.self) { open, _ in me.opened(open) }
     router.on(PairWait.self) { _, _ in me.pairing.waitForEnd().map { PairingEnded($0) } }

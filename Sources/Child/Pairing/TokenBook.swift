@@ -50,7 +50,7 @@ final class TokenBook: @unchecked Sendable {
   }
 
   /// A token that could not be stored: it was never made.
-  func withdraw(_ name: String) { try? store.revoke(name: name) }
+  func withdraw(_ name: String) { _ = try? store.revoke(name: name) }
 
   /// The record of a currently valid token; nil for any other text.
   func verify(_ text: String) -> TokenRecord? {
@@ -75,11 +75,12 @@ final class TokenBook: @unchecked Sendable {
   }
 
   /// Throws `StoreError`; nothing has changed then. `stored` says whether a restart would bring it back.
-  func revoke(name: String) throws(StoreError) {
-    let record = store.tokens.first { $0.name == name }
-    try store.revoke(name: name)
-    logger.notice("token revoked", metadata: ["name": "\(name)"])
-    if let record { notifyEnded(record) }
+  @discardableResult
+  func revoke(name: String) throws(StoreError) -> TokenRecord {
+    let record = try store.revoke(name: name)
+    logger.notice("token revoked", metadata: ["name": "\(record.name)"])
+    notifyEnded(record)
+    return record
   }
 
   /// Marks expired tokens and ends their sessions. Call it each second.
