@@ -1,9 +1,17 @@
-public import ArgumentParser
+internal import ArgumentParser
 
-/// A length of time as a person types it: `90`, `45s`, `10m`, `8h`, `2d`, `1h30m`. Without a unit it is seconds. A negative one
-/// is read, so that whoever takes it can say what the range is.
-public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible, ExpressibleByArgument {
+/// A length of time as a person types it: `45s`, `10m`, `8h`, `2d`, `1h30m`. Without a unit only `0` is one: `--for 8` may be
+/// meant as hours. A negative one is read, so that whoever takes it can say what the range is.
+public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible {
   public let seconds: Int
+
+  /// For an option: throws `ValidationError` with the units.
+  @Sendable public static func argument(_ text: String) throws -> TimeSpan {
+    guard let span = TimeSpan(text) else {
+      throw ValidationError("A length of time has a unit: 45s, 10m, 8h, 2d or 1h30m.")
+    }
+    return span
+  }
 
   private static let units: [(letter: Character, seconds: Int)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
 
@@ -26,12 +34,8 @@ public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible, Expressib
       digits = ""
       left = left[(index + 1)...]
     }
-    if !digits.isEmpty {
-      // `1h30` could be minutes or seconds.
-      guard total == 0, left.count == Self.units.count, let number = Int(digits), let sum = Self.sum(0, number, 1)
-      else { return nil }
-      total = sum
-    }
+    // `1h30` could be minutes or seconds.
+    guard digits.isEmpty || text == "0" else { return nil }
     guard !isNegative || text.count > 1 else { return nil }
     seconds = isNegative ? -total : total
   }

@@ -21,7 +21,9 @@ struct Token: ParsableCommand {
     var name: String?
     @Option(help: "Comma-separated permissions.")
     var allow = "view,listen"
-    @Option(name: .customLong("for"), help: "How long it is good, such as 30d or 8h. (default: until it is revoked)")
+    @Option(
+      name: .customLong("for"), help: "How long it is good, such as 30d or 8h. (default: until it is revoked)",
+      transform: TimeSpan.argument)
     var duration: TimeSpan?
     @Flag(help: "Print one JSON object {name, token, allow, expiresAt}.")
     var json = false

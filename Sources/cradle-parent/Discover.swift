@@ -17,7 +17,7 @@ struct Discover: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
   @Flag(help: "Print one JSON object for each camera: {name, id, host, addresses, port, pairing}.")
   var json = false
-  @Option(help: "End after this long, such as 5s.")
+  @Option(help: "End after this long, such as 5s.", transform: TimeSpan.argument)
   var timeout: TimeSpan?
 
   func validate() throws {

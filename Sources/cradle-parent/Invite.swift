@@ -15,7 +15,9 @@ struct Invite: AsyncParsableCommand {
 
   @Option(help: "The guest's name.")
   var name: String?
-  @Option(name: .customLong("for"), help: "How long the guest has access, such as 8h. (default: 8h)")
+  @Option(
+    name: .customLong("for"), help: "How long the guest has access, such as 8h. (default: 8h)",
+    transform: TimeSpan.argument)
   var duration: TimeSpan?
   @Option(help: "Permissions of the guest, separated by commas: view, listen, talk, control. (default: view,listen)")
   var allow: String?

@@ -87,15 +87,20 @@ extension RealPeers {
       (["lullaby", "volume", "--json", "-3"], "The volume is 0 to 100 percent."),
       (["lullaby", "play", "--volume", "-3"], "--volume is 0 to 100 percent."),
       (["lullaby", "play", "--for", "-5m"], "--for is 0 to 86400 seconds."),
-      (["lullaby", "play", "--fade", "-1"], "--fade is 0 to 600 seconds."),
+      (["lullaby", "play", "--fade", "-1s"], "--fade is 0 to 600 seconds."),
       (["light", "on", "--brightness", "-1"], "--brightness is 0 to 100 percent."),
       (["light", "on", "--for", "-1h"], "--for is 1 to 86400 seconds."),
       (["flash", "--times", "-1"], "--times is 1 to 100 flashes."),
       (["screenshot", "--quality", "-1"], "--quality is 1 to 100."),
       (["events", "--limit", "-1"], "--limit is 1 to 200 events."),
       (["doctor", "--seconds", "-1"], "--seconds is 1 to 600."),
+      (
+        ["invite", "--for", "8"],
+        "The value '8' is invalid for '--for <for>': A length of time has a unit: 45s, 10m, 8h, 2d or 1h30m."
+      ),
+      (["report", "--night", "9999-12-31"], "--night 9999-12-31: that night has not begun yet."),
       (["invite", "--for", "-8h"], "--for is 60 to 2592000 seconds."),
-      (["discover", "--timeout", "-5"], "--timeout is 1 to 86400 seconds."),
+      (["discover", "--timeout", "-5s"], "--timeout is 1 to 86400 seconds."),
       (["talk", "--duration", "-5"], "--duration is more than 0 and less than 1000000 seconds."),
       (["watch", "--duration", "-5"], "--duration is more than 0 and less than 100000000 seconds."),
     ])

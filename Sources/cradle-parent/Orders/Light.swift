@@ -10,7 +10,8 @@ struct Light: AsyncParsableCommand {
   var state: LightSet.Switch
   @Option(help: "Percent, for a light that can be dimmed.")
   var brightness: Int?
-  @Option(name: .customLong("for"), help: "Turns off by itself after this long, such as 10m.")
+  @Option(
+    name: .customLong("for"), help: "Turns off by itself after this long, such as 10m.", transform: TimeSpan.argument)
   var duration: TimeSpan?
   @Option(help: "Which light. (default: the first)")
   var id: String?

@@ -20,11 +20,12 @@ struct Lullaby: AsyncParsableCommand {
     var loop: Bool?
     @Option(
       name: .customLong("for"),
-      help: "Stop after this long, such as 30m; at most 12h, which 0 stands for. (default: 30m)")
+      help: "Stop after this long, such as 30m; at most 12h, which 0 stands for. (default: 30m)",
+      transform: TimeSpan.argument)
     var duration: TimeSpan?
     @Option(help: "Percent.")
     var volume: Int?
-    @Option(help: "Fade out over this long before the end, such as 30s.")
+    @Option(help: "Fade out over this long before the end, such as 30s.", transform: TimeSpan.argument)
     var fade: TimeSpan?
     @OptionGroup var options: LullabyOptions
 

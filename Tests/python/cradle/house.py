@@ -302,7 +302,7 @@ class Parent:
 
     def finds(self, name: str) -> bool:
         """Whether a child of this name is on the network."""
-        return f'"{name}"' in run(*self.prefix, self.program, "discover", "--json", "--timeout", "2")
+        return f'"{name}"' in run(*self.prefix, self.program, "discover", "--json", "--timeout", "2s")
 
     def watch(self) -> None:
         self.process = subprocess.Popen(
