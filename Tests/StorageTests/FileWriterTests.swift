@@ -109,6 +109,48 @@ import Testing
     writer.stop(within: .seconds(10))
   }
 
+  /// Something else takes what the reserve has freed: less has to do, and there is all of it once there is room.
+  @Test(.enabled(if: Mounts.arePossible, "mounts a file system")) func whatWasUsedOfTheReserveComesBack() async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try #require(mount("tmpfs", folder.path, "tmpfs", 0, "size=512k,mode=700") == 0)
+    defer {
+      umount2(folder.path, Int32(MNT_DETACH))
+      try? FileManager.default.removeItem(at: folder)
+    }
+    let writer = FileWriter { _ in }
+    let directory = try StateDirectory(path: folder.path, writer: writer)
+    let reserve = folder.appending(path: "reserve").path
+    func size() -> Int? { (try? Data(contentsOf: URL(filePath: reserve)))?.count }
+    #expect(size() == 65_536)
+    func fill() {
+      let fill = open(folder.appending(path: "fill").path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      let block = [UInt8](repeating: 0, count: 4096)
+      while write(fill, block, block.count) > 0 {}
+      close(fill)
+    }
+    fill()
+    // As when the events' log takes what there is.
+    unlink(reserve)
+    try #require(truncate(folder.appending(path: "fill").path, 380_000) == 0)
+    try directory.pairs.replace([UInt8](repeating: 1, count: 1000), removes: true)
+    #expect(await written(directory.pairs) == nil)
+    #expect(size().map { $0 >= 8192 && $0 < 131_072 } == true, "\(size() ?? -1)")
+    unlink(reserve)
+    fill()
+    try #require(truncate(folder.appending(path: "fill").path, 480_000) == 0)
+    for number in UInt8(2)...4 {
+      try directory.pairs.replace([UInt8](repeating: number, count: 1000), removes: true)
+      #expect(await written(directory.pairs) == nil)
+      #expect(size().map { $0 >= 8192 } == true, "\(size() ?? -1)")
+      fill()
+    }
+    unlink(folder.appending(path: "fill").path)
+    try directory.tokens.replace([9])
+    #expect(await written(directory.tokens) == nil)
+    #expect(size() == 65_536)
+    writer.stop(within: .seconds(10))
+  }
+
   /// Whoever waits hears of it, and the log once until it works again.
   @Test func aFileThatCannotBeWrittenIsSaid() async throws {
     let log = Log()

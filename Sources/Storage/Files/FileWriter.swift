@@ -109,6 +109,8 @@ public final class FileWriter: Sendable {
         var failure: FileError?
         do throws(FileError) {
           try job.file.write(job.bytes, removes: job.removes)
+          // Used on a full disk, it is there again as soon as there is room.
+          SpaceReserve(directory: AtomicFile.split(job.file.path).directory).make()
         } catch {
           failure = error
         }

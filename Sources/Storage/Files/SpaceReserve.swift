@@ -5,8 +5,9 @@ internal import Linux
 /// on a full disk nobody could be removed. So what removes somebody may use this room, and gives it back.
 struct SpaceReserve: Sendable {
   static let name = "reserve"
-  /// The largest file that it is for has 64 pair records of 0.5 kB each.
-  private static let bytes: off_t = 64 * 1024
+  /// The largest file that it is for has 64 pair records of 0.5 kB each; most have a few. Where there is no room for all of it,
+  /// as on a full disk after it was used, less has to do until there is.
+  private static let sizes: [off_t] = [64 * 1024, 32 * 1024, 16 * 1024, 8 * 1024]
 
   private let path: String
 
@@ -15,13 +16,18 @@ struct SpaceReserve: Sendable {
     path = "\(directory)/\(Self.name)"
   }
 
-  /// Takes the room, if it is there. That of an earlier run is kept.
+  /// Takes the room, as far as it is there. What it has is kept.
   func make() {
     let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { return }
     defer { close(file) }
-    // Half of it is of no use, and on a full disk in everybody's way.
-    if posix_fallocate(file, 0, Self.bytes) != 0 { unlink(path) } else { FileOwner.adopt(path) }
+    for bytes in Self.sizes where posix_fallocate(file, 0, bytes) == 0 {
+      // A larger try may have left some blocks behind it.
+      _ = ftruncate(file, bytes)
+      return FileOwner.adopt(path)
+    }
+    // Less is of no use, and on a full disk in everybody's way.
+    unlink(path)
   }
 
   /// Gives the room free. False if there was none.
