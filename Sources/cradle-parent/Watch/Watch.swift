@@ -213,6 +213,8 @@ struct Watch: AsyncParsableCommand {
       try? await Task.sleep(for: max(.zero, wake - MonotonicClock.now))
       guard !Task.isCancelled, MonotonicClock.now >= next else { continue }
       next += interval
+      // It was suspended: what was due meanwhile is past.
+      if next < MonotonicClock.now { next = MonotonicClock.now + interval }
       guard stats || isShown else { continue }
       var statistics = await watcher.statistics()
       if let delay = desk.inbox?.delay { statistics.shownMs = .init(p50: delay.p50, p95: delay.p95) }
