@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Control
+import Frames
 import Glibc
 import NightReport
 import Parent
@@ -37,14 +38,20 @@ struct Report: AsyncParsableCommand {
     if let night, CalendarDay(night) == nil {
       throw ValidationError("--night is a day, such as 2026-11-21.")
     }
+    if let night, choice.time.lowerBound > MonotonicClock.unixSeconds {
+      throw ValidationError("--night \(night): that night has not begun yet.")
+    }
     if let noise, !ControlLimits.noiseDb.contains(noise) { throw ValidationError("--noise is -100 to 0 dB.") }
     if json { try OutputOption.refuse(png, "--png", beside: "--json") }
     if from == to { throw ValidationError("--from and --to are different times.") }
   }
 
+  private var choice: NightChoice {
+    NightChoice(day: night.flatMap { CalendarDay($0) }, hours: NightHours(from: from.minutes, to: to.minutes))
+  }
+
   func run() async throws {
-    let choice = NightChoice(
-      day: night.flatMap { CalendarDay($0) }, hours: NightHours(from: from.minutes, to: to.minutes))
+    let choice = choice
     let wanted = ReportGet(
       from: Double(choice.time.lowerBound), to: Double(choice.time.upperBound), noiseDb: noise)
     let report = try await child.command { try await $0.perform(wanted) }
