@@ -156,7 +156,7 @@ class Evening(Night):
 
     def tiles(self) -> None:
         """One tap does the usual; nothing lies over the picture for long."""
-        phone = self.prepared()
+        phone = self.prepared("Date.prototype.getHours = () => 12;")
         self.join(phone)
         phone.tap("[data-do=light]")
         phone.wait("the light, and how bright", "/\\d%/.test(document.querySelector('[data-do=light] small').textContent)")
@@ -181,6 +181,9 @@ class Evening(Night):
         phone.wait("the meter", "document.querySelector('.meter').checkVisibility()")
         phone.tap("[aria-label^='Night mode']")
         self.seen("night mode")
+        phone.prefer("light")
+        phone.wait("darkness, whatever the theme", "!document.documentElement.hasAttribute('data-light')")
+        phone.prefer("dark")
         phone.evaluate("document.activeElement.blur(), 0")
         phone.press("+")
         phone.wait("how much", "document.querySelector('.top [aria-label=Zoom]').textContent === '1.4 ×'")

@@ -221,12 +221,19 @@ class Household:
         phone.close()
 
     def accessible(self) -> None:
-        """axe-core on every screen; nothing scrolls sideways."""
+        """axe-core on every screen, by day in both themes; nothing scrolls sideways. By night it stays dark."""
         spec = importlib.util.find_spec("axe_core_python")
         if spec is None or not spec.submodule_search_locations:
             raise browsers.BrowserError("axe-core-python is not installed")
         axe = pathlib.Path(spec.submodule_search_locations[0], "axe.min.js").read_text()
         phone = self.phone(width=320, height=568)
+        night = phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source="Date.prototype.getHours = () => 20")
+        phone.prefer("light")
+        phone.enter(self.url)
+        if phone.evaluate("document.documentElement.hasAttribute('data-light')"):
+            raise browsers.BrowserError("it shines at night")
+        phone.remote.command("Page.removeScriptToEvaluateOnNewDocument", identifier=night["identifier"])
+        phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source="Date.prototype.getHours = () => 12")
         phone.enter(self.url)
         self.judge(phone, axe, "opening")
         self.pair(phone)
@@ -284,12 +291,15 @@ class Household:
 
     def judge(self, phone: Phone, axe: str, name: str) -> None:
         phone.evaluate(axe + ";0")
-        found = json.loads(phone.evaluate(
-            f"axe.run(document, {{ runOnly: {json.dumps(STANDARDS)} }}).then(r => JSON.stringify({{ passes: r.passes.length,"
-            " violations: r.violations.map(v => [v.id, v.nodes.map(n => n.html)]) }))"
-        ))
-        if found["violations"] or not found["passes"]:
-            raise browsers.BrowserError(f"{name}: {json.dumps(found)[:1500]}")
+        for scheme in ("light", "dark"):
+            phone.prefer(scheme)
+            phone.wait(scheme, f"document.documentElement.hasAttribute('data-light') === {json.dumps(scheme == 'light')}")
+            found = json.loads(phone.evaluate(
+                f"axe.run(document, {{ runOnly: {json.dumps(STANDARDS)} }}).then(r => JSON.stringify({{ passes: r.passes.length,"
+                " violations: r.violations.map(v => [v.id, v.nodes.map(n => n.html)]) }))"
+            ))
+            if found["violations"] or not found["passes"]:
+                raise browsers.BrowserError(f"{name}, {scheme}: {json.dumps(found)[:1500]}")
         if phone.evaluate("document.documentElement.scrollWidth > innerWidth"):
             raise browsers.BrowserError(f"{name} scrolls sideways")
         self.seen(name)

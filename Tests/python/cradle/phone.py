@@ -41,6 +41,8 @@ class Phone(Chromium):
 
     def switches(self) -> list[str]:
         return super().switches() + ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--lang=en"]
+        # As at night: the page of the day is light where the browser does not want it dark.
+        self.prefer("dark")
 
     def resize(self, width: int, height: int) -> None:
         self.remote.command(
@@ -51,6 +53,10 @@ class Phone(Chromium):
     def wait(self, what: str, expression: str, seconds: float = PATIENCE) -> Any:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
+    def prefer(self, scheme: str) -> None:
+        """Which theme the system has: dark or light."""
+        self.remote.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
             value = self.evaluate(expression)
             if value:
                 return value

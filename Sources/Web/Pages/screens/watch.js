@@ -46,7 +46,10 @@ export function watchScreen(watching, app) {
     setText(zoomed, `${Math.round(10 * scale) / 10} ×`);
   };
   stage.element.append(clock);
-  const nextNight = () => (element.dataset.night = nightModes[(nightModes.indexOf(element.dataset.night ?? "") + 1) % nightModes.length]);
+  const nextNight = () => {
+    setAttribute(element, "data-night", nightModes[(nightModes.indexOf(element.dataset.night ?? "") + 1) % nightModes.length] || null);
+    dispatchEvent(new Event("night"));
+  };
   const top = h("div", { class: "top" }, back, zoomed, round("stage.night", "moon", nextNight), round("small", "small", () => stage.toggleSmall()),
     round("full", "full", () => stage.toggleFull()), round("settings", "settings", () => app.go("settings")));
   const troubleText = h("span");
@@ -149,6 +152,7 @@ export function watchScreen(watching, app) {
     talk.release();
     talk.close();
     element.remove();
+    dispatchEvent(new Event("night"));
   } };
 }
 
