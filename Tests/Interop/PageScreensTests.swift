@@ -139,6 +139,7 @@ extension RealPeers {
       ("sound", ["muted for a while", "back by itself", "louder"]),
       ("tiles", ["one tap", "picture free", "night mode", "zoom", "told once"]),
       ("pages", ["four pages", "owner"]),
+      ("sheets", ["one at a time", "back", "an alarm alone", "gone with its screen"]),
     ])
     func anEvening(_ scenario: String, _ steps: [String]) throws {
       let seen = try Self.see(scenario, in: "page_evening")

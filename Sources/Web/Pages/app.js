@@ -6,6 +6,7 @@ import { system, systems } from "./screens/certificate.js";
 import { h } from "./screens/dom.js";
 import { later } from "./screens/loader.js";
 import { notice } from "./screens/notices.js";
+import { closeSheets } from "./screens/sheet.js";
 import { followPush } from "./screens/pushed.js";
 import { watchScreen } from "./screens/watch.js";
 import { Watching } from "./screens/watching.js";
@@ -280,7 +281,7 @@ class App {
   }
 
   async #show(screen, options) {
-    for (const dialog of document.querySelectorAll("dialog.sheet[open]")) dialog.close();
+    closeSheets();
     if (screen === null && !this.watching) return this.#showFirst();
     const turn = (this.#turn += 1);
     const { openingScreen, settingsScreen } = screen === "settings" || screen === "opening" ? await later() : {};

@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import pathlib
+import signal
 import struct
 import time
 import wave
@@ -30,6 +32,10 @@ microphone: {device: "file:%s"}
 speaker: {device: "null"}
 lights: [{id: nightlight, device: simulated}]
 """
+
+#: The sheets that are open, and all that there are.
+OPEN = "[...document.querySelectorAll('dialog.sheet[open]')].map((e) => e.dataset.sheet).join()"
+SHEETS = "[...document.querySelectorAll('dialog.sheet')].map((e) => e.dataset.sheet).join()"
 
 ANSWER = "(e => e.checkVisibility() ? e.textContent : '')(document.querySelector('.answer'))"
 
@@ -239,6 +245,54 @@ class Evening(Night):
             one.close()
         self.seen("owner")
 
+    def sheets(self) -> None:
+        """There is one sheet at most, whatever opens the next; a question gives way to what asked it; an alarm to nothing."""
+        phone = self.prepared()
+        self.join(phone)
+        phone.tap(".top button:last-child")
+        phone.tap("[data-do=invite]")
+        phone.tap("[data-sheet=invite] .main")
+        phone.wait("the link alone", f"!!document.querySelector('[data-sheet=link] input') && {OPEN} === 'link'")
+        phone.tap("[data-sheet=link] header button")
+        phone.wait("no sheet", f"{SHEETS} === ''")
+        self.seen("one at a time")
+        phone.evaluate("history.back(), 0")
+        phone.tap("[data-action=proofs]")
+        phone.tap("[data-do=drill]")
+        phone.wait("the question alone", f"{OPEN} === 'confirm'")
+        phone.tap("[data-sheet=confirm] header button")
+        phone.wait("what asked", f"{OPEN} === 'proofs' && {SHEETS} === 'proofs'")
+        phone.tap("[data-do=drill]")
+        phone.tap("[data-sheet=confirm] [autofocus]")
+        phone.wait("what asked, again", f"{OPEN} === 'proofs' && {SHEETS} === 'proofs'")
+        phone.tap("[data-sheet=proofs] header button")
+        phone.wait("no sheet", f"{SHEETS} === ''")
+        self.seen("back")
+        phone.tap("[data-action=proofs]")
+        phone.tap("[data-do=drill]")
+        phone.wait("the question", f"{OPEN} === 'confirm'")
+        os.kill(self.options.pid, signal.SIGSTOP)
+        try:
+            phone.wait("the alarm alone", f"{SHEETS} === '' && document.querySelectorAll('dialog[open]').length === 1 && !!document.querySelector('dialog.alarm[open]')")
+            # What comes late does not lie over it either.
+            phone.evaluate("document.querySelector('[data-do=volume]').click(), 0")
+            time.sleep(0.3)
+            self.expect(phone, "nothing lies over the alarm", f"{SHEETS} === ''")
+            phone.tap("dialog.alarm .acknowledge")
+            phone.wait("the picture alone", "!document.querySelector('dialog[open]')")
+        finally:
+            os.kill(self.options.pid, signal.SIGCONT)
+        self.wait_live(phone)
+        self.seen("an alarm alone")
+        phone.tap(".top button:last-child")
+        phone.tap("[data-do=forget]")
+        phone.wait("the question", f"{OPEN} === 'confirm'")
+        phone.evaluate("history.back(), 0")
+        phone.wait("no sheet", f"{SHEETS} === ''")
+        self.expect_no_errors(phone)
+        self.seen("gone with its screen")
+        phone.close()
+
 
 if __name__ == "__main__":
-    raise SystemExit(page_screens.main(Evening, ("recent", "sound", "tiles", "pages")))
+    raise SystemExit(page_screens.main(Evening, ("recent", "sound", "tiles", "pages", "sheets")))

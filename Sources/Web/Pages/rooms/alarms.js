@@ -1,6 +1,7 @@
 import { closePushed } from "../core/push.js";
 import { h, setText } from "../screens/dom.js";
 import { icon } from "../screens/icons.js";
+import { showAlarm } from "../screens/sheet.js";
 import { clock, moment, t } from "../texts/texts.js";
 
 /**
@@ -53,11 +54,8 @@ export function alarmList(watched) {
       show(one, kind, ringing.filter(({ monitor }) => monitor.alarm.kind === kind));
     }
     if (kinds.length) dialog.dataset.kind = kinds[0];
-    if (kinds.length && !dialog.open) {
-      document.exitPictureInPicture && document.pictureInPictureElement && document.exitPictureInPicture().catch(() => {});
-      dialog.showModal();
-      list.querySelector("button").focus();
-    } else if (!kinds.length && dialog.open) dialog.close();
+    if (kinds.length && !dialog.open) showAlarm(dialog);
+    else if (!kinds.length && dialog.open) dialog.close();
   }
 
   function show(one, kind, rooms) {

@@ -2,6 +2,7 @@ import { closePushed } from "../core/push.js";
 import { clock, moment, t } from "../texts/texts.js";
 import { h, newID, setText } from "./dom.js";
 import { icon } from "./icons.js";
+import { showAlarm } from "./sheet.js";
 
 /**
  * The alarm over everything: what is wrong, since when, one big button. What is acknowledged, or only a notice, stays as a
@@ -57,11 +58,8 @@ export function alarmOverlay(watching) {
     drill.hidden = watching.state.drill?.state !== "running";
     banner.hidden = !alarm;
     banner.classList.toggle("mild", alarm?.level === "notice");
-    if (rings && !dialog.open) {
-      document.exitPictureInPicture && document.pictureInPictureElement && document.exitPictureInPicture().catch(() => {});
-      dialog.showModal();
-      button.focus();
-    } else if (!rings && dialog.open) dialog.close();
+    if (rings && !dialog.open) showAlarm(dialog);
+    else if (!rings && dialog.open) dialog.close();
   }
   return { banner, acknowledge, close: () => dialog.remove() };
 }

@@ -2,6 +2,7 @@ import { canPush, closePushed, keepWords, pushedAlarm } from "../core/push.js";
 import { language, moment, t } from "../texts/texts.js";
 import { h, newID } from "./dom.js";
 import { icon } from "./icons.js";
+import { showAlarm } from "./sheet.js";
 
 /** The words for pushed alarms; other kinds come with the child's own. */
 const words = () => ({
@@ -32,6 +33,5 @@ async function showPushed(app) {
       h("p", { class: "since" }, moment(alarm.time * 1000))), button);
   dialog.addEventListener("cancel", (event) => event.preventDefault());
   document.body.append(dialog);
-  dialog.showModal();
-  button.focus();
+  showAlarm(dialog);
 }
