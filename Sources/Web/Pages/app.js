@@ -2,17 +2,17 @@ import { here } from "./core/away.js";
 import { dropPush, renewPush } from "./core/push.js";
 import { open, requestPersistence } from "./core/store.js";
 import { language, languages, t } from "./texts/texts.js";
-import { system, systems } from "./screens/certificate.js";
 import { h } from "./screens/dom.js";
 import { later } from "./screens/loader.js";
 import { notice } from "./screens/notices.js";
-import { closeSheets } from "./screens/sheet.js";
 import { followPush } from "./screens/pushed.js";
+import { closeSheets } from "./screens/sheet.js";
 import { watchScreen } from "./screens/watch.js";
 import { Watching } from "./screens/watching.js";
 
 /** Refusals after which trying again is of no use. */
 const finalRefusals = new Set(["not-paired", "expired", "token", "forged", "newer", "not-acceptable", "no-webrtc"]);
+/** `name`: empty until somebody was asked for it. */
 const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false, steadySound: false, boost: 1, knowsLock: false, roomSound: "all" };
 
 /** Between two tries to get a file that does not come, ms. */
@@ -102,7 +102,6 @@ class App {
     const names = Object.keys(defaults);
     const values = await Promise.all(names.map((name) => this.store.setting(name, defaults[name])));
     const settings = Object.fromEntries(names.map((name, index) => [name, values[index]]));
-    settings.name ||= systems[system()] ?? "Browser";
     return settings;
   }
 
@@ -155,7 +154,8 @@ class App {
   }
 
   async #pair(way, say) {
-    const { pairingScreen, runPairing, wordsScreen } = await later();
+    const { nameScreen, pairingScreen, runPairing, wordsScreen } = await later();
+    if (!this.settings.name) await new Promise((done) => this.#replace(nameScreen(this, done), "name"));
     if (!say) this.#replace(pairingScreen(), "pairing");
     const result = await runPairing(this, way);
     if (result.problem) {

@@ -52,6 +52,8 @@ class Foxes(page_screens.Household):
         fox = Fox(self.url)
         window, secret = self.open_window()
         fox.open(self.url + secret)
+        fox.wait("the question for its name", "!!document.querySelector('[data-screen=name] button')")
+        fox.evaluate("document.querySelector('[data-screen=name] button').click()")
         words = fox.wait("four words", "[...document.querySelectorAll('.words li')].map(e => e.textContent)")
         assert window.stdout is not None
         paired = json.loads(window.stdout.readline())["paired"]

@@ -25,6 +25,9 @@ SAMPLE = """globalThis.sample = () => {
 CHANGED = '(() => { const now = sample(); first ||= now; return Boolean(now) && now !== first; })()'
 
 
+#: Takes the name that the page proposes before the first pairing.
+ACCEPT_NAME = "document.querySelector('[data-screen=name] button')?.click(), 0"
+
 #: What scripts threw, where a test has the page keep it.
 ERRORS = "globalThis.errors ?? []"
 
@@ -38,11 +41,11 @@ class Phone(Chromium):
     def __init__(self, url: str, width: int = 360, height: int = 740):
         super().__init__(types.SimpleNamespace(url=url, insecure=self.insecure))
         self.resize(width, height)
+        # As at night: the page of the day is light where the browser does not want it dark.
+        self.prefer("dark")
 
     def switches(self) -> list[str]:
         return super().switches() + ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--lang=en"]
-        # As at night: the page of the day is light where the browser does not want it dark.
-        self.prefer("dark")
 
     def resize(self, width: int, height: int) -> None:
         self.remote.command(
@@ -50,13 +53,13 @@ class Phone(Chromium):
         )
         self.remote.command("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
 
-    def wait(self, what: str, expression: str, seconds: float = PATIENCE) -> Any:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
     def prefer(self, scheme: str) -> None:
         """Which theme the system has: dark or light."""
         self.remote.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
+    def wait(self, what: str, expression: str, seconds: float = PATIENCE) -> Any:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
             value = self.evaluate(expression)
             if value:
                 return value
@@ -65,10 +68,11 @@ class Phone(Chromium):
         raise browsers.BrowserError(f"not seen: {what}; the page says: {text[:600]!r}; {self.evaluate(ERRORS)}")
 
     def enter(self, url: str) -> None:
-        """Opens the page, from elsewhere, until one of its screens shows."""
+        """Opens the page, from elsewhere, until one of its screens shows; a question for the phone's name is answered."""
         self.open("about:blank")
         self.open(url)
         self.wait("a screen", "!!document.querySelector('#app > section')")
+        self.evaluate(ACCEPT_NAME)
 
     def place(self, selector: str) -> dict[str, float]:
         """The middle of an element, in sight and not below the small picture in the corner."""

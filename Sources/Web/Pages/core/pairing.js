@@ -150,8 +150,8 @@ function readChild(head) {
  * Pairs with a child. Both ends are proved: each knows the secret or the code, and holds the key that it introduces.
  * @param {{origin: string, secret?: Uint8Array, code?: string}} means what `parseLink` or `parseCode` gave
  * @param {{identity: Identity, name: string}} own this page's key, and its name for the family
- * @returns {Promise<{child: Child, words: string[], permissions: string[], expiresAt: number|null, settle: (step: "confirm"|"cancel") => Promise<void>}>}
- *   `expiresAt` in ms since 1970; `settle` tells the child whether the words were the same, for ten minutes. Both throw PairingError
+ * @returns {Promise<{child: Child, words: string[], permissions: string[], expiresAt: number|null, granted: string, settle: (step: "confirm"|"cancel") => Promise<void>}>}
+ *   `granted`: this page's name at the child; `expiresAt` in ms since 1970; `settle` tells the child whether the words were the same, for ten minutes. Both throw PairingError
  *   alone.
  */
 export async function pair(means, { identity, name }) {
@@ -208,7 +208,7 @@ async function converse(means, identity, name) {
       lastSeenAt: null, still: null, token: null,
     },
     words: await checkWords(label("check words"), transcript, own, child.key),
-    permissions, expiresAt,
+    permissions, expiresAt, granted: child.granted,
     settle: async (step) => {
       const proof = await hkdf(outcome.sharedKey, { salt: transcript, info: label(step), count: 32 });
       await ask(origin, { step, session: base64url(session), proof: base64url(proof) });

@@ -1,9 +1,33 @@
 import { here } from "../core/away.js";
 import { pair, parseCode, parseLink } from "../core/pairing.js";
 import { moment, t } from "../texts/texts.js";
-import { ownPage } from "./certificate.js";
+import { ownPage, system } from "./certificate.js";
 import { h, labelled, setText } from "./dom.js";
 import { pairingProblemText } from "./problems.js";
+
+/** What this device is called until somebody has a better name: by its system, in the page's language. */
+export const proposedName = () => ({ iphone: /iPhone/.test(navigator.userAgent) ? "iPhone" : "iPad", android: t("phone.android") })[system()] ?? t("phone.computer");
+
+/** The question for the name, with its answer, which is kept whatever becomes of the pairing. */
+function nameQuestion(app, label) {
+  const name = h("input", { maxlength: "60", autocomplete: "off" });
+  name.value = proposedName();
+  return { element: h("div", {}, labelled(label, name), h("small", {}, t("phone.help"))), keep: () => app.set("name", name.value.trim() || proposedName()) };
+}
+
+/**
+ * Before the first pairing by a link.
+ * @param {App} app
+ * @param {() => void} done
+ */
+export function nameScreen(app, done) {
+  const { element, keep } = nameQuestion(app, t("phone.name"));
+  return h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("phone.ask")), h("form", { class: "stack card", onsubmit: async (event) => {
+    event.preventDefault();
+    await keep();
+    done();
+  } }, element, h("button", { class: "main" }, t("pair"))));
+}
 
 /**
  * Adding a child: by link, by code, or with a token.
@@ -22,6 +46,7 @@ export function openingScreen(app, { problem = "", unreached } = {}) {
   const code = h("input", { inputmode: "numeric", autocomplete: "one-time-code", placeholder: "1234-5678" });
   const token = h("input", { type: "password", autocomplete: "current-password", spellcheck: "false" });
 
+  const question = app.settings.name ? null : nameQuestion(app, t("phone.ask"));
   const form = (content, label, submit) => h("form", { class: "stack card", novalidate: true, onsubmit: async (event) => {
     event.preventDefault();
     const button = event.currentTarget.querySelector("button");
@@ -29,6 +54,7 @@ export function openingScreen(app, { problem = "", unreached } = {}) {
     button.setAttribute("aria-busy", "true");
     working("");
     try {
+      await question?.keep();
       await submit();
     } finally {
       button.removeAttribute("aria-busy");
@@ -49,7 +75,7 @@ export function openingScreen(app, { problem = "", unreached } = {}) {
     t("watch"), async () => token.value.trim() && app.addToken(token.value.trim())));
   return h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("open.title")), h("p", {}, t("open.how")), h("pre", { class: "dim" }, "sudo cradle-child pair"),
     app.store.hasLostPairs && h("p", { class: "problem" }, t("open.lost")),
-    !app.store.isLasting && h("p", { class: "problem" }, t("open.private")), said, way, byCode, byLink, byToken, app.hasChildren && h("button", { onclick: () => app.goBack() }, t("cancel")));
+    !app.store.isLasting && h("p", { class: "problem" }, t("open.private")), said, way, question && h("div", { class: "card" }, question.element), byCode, byLink, byToken, app.hasChildren && h("button", { onclick: () => app.goBack() }, t("cancel")));
 }
 
 /**
@@ -70,19 +96,26 @@ export async function runPairing(app, way) {
 export const pairingScreen = () => h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("pairing.now")), h("p", { role: "status" }, t("talk.starting")));
 
 /**
- * Paired: to the picture. The four words that both screens show are there for who wants to check.
- * @param {{child: Child, words: string[]}} paired
+ * The four words that both ends show, for who wants to check.
+ * @param {string[]} words
+ * @param {() => Promise<void>} differ
+ */
+export const wordsCheck = (words, differ) => h("details", {}, h("summary", {}, t("words.check")), h("p", {}, t("words.help")),
+  h("ol", { class: "words" }, words.map((word) => h("li", { lang: "en" }, word))), h("button", { class: "danger", onclick: async ({ currentTarget }) => {
+    if (currentTarget.getAttribute("aria-busy")) return;
+    currentTarget.setAttribute("aria-busy", "true");
+    await differ();
+    currentTarget.removeAttribute("aria-busy");
+  } }, t("words.differ")));
+
+/**
+ * Paired: to the picture.
+ * @param {{child: Child, words: string[], granted: string}} paired `granted`: this phone's name at the camera
  * @param {{match: () => void, differ: () => Promise<void>, note: string|false}} options `note`: what else there is to know
  */
-export const wordsScreen = ({ child, words }, { match, differ, note }) => h("section", { class: "screen" },
+export const wordsScreen = ({ child, words, granted }, { match, differ, note }) => h("section", { class: "screen" },
   h("h1", { tabindex: "-1" }, "✓ ", t("words.title", { name: child.name })), note && h("p", { class: "problem" }, note),
-  h("div", { class: "stack" }, h("button", { class: "main", onclick: match }, t("watch"))),
-  h("details", {}, h("summary", {}, t("words.check")), h("p", {}, t("words.help")),
-    h("ol", { class: "words" }, words.map((word) => h("li", { lang: "en" }, word))), h("button", { class: "danger", onclick: async ({ currentTarget }) => {
-      if (currentTarget.getAttribute("aria-busy")) return;
-      currentTarget.setAttribute("aria-busy", "true");
-      await differ();
-    } }, t("words.differ"))));
+  h("p", {}, t("words.name", { name: granted })), h("div", { class: "stack" }, h("button", { class: "main", onclick: match }, t("watch"))), wordsCheck(words, differ));
 
 /**
  * After "They differ": whether the child has removed this phone, and what that may mean.

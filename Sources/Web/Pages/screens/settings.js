@@ -5,6 +5,7 @@ import { certificateHelp } from "./trust.js";
 import { diagnosis } from "./diagnosis.js";
 import { h, labelled, setAttribute, slider } from "./dom.js";
 import { openKeys } from "./keys.js";
+import { proposedName } from "./opening.js";
 import { pairedPeople, pairsObstacle } from "./pairs.js";
 import { pushSettings } from "./push.js";
 import { confirmed } from "./sheet.js";
@@ -37,8 +38,8 @@ export function settingsScreen(app, watching) {
   const { settings } = app;
   const folded = (title, ...content) => h("details", { class: "card" }, h("summary", {}, h("h2", {}, title)), h("div", { class: "stack" }, content));
   const card = (title, ...content) => h("section", { class: "card stack" }, h("h2", {}, title), ...content);
-  const name = h("input", { maxlength: "60", autocomplete: "off", onchange: () => app.set("name", name.value.trim() || settings.name) });
-  name.value = settings.name;
+  const name = h("input", { maxlength: "60", autocomplete: "off", onchange: () => app.set("name", name.value.trim() || settings.name || proposedName()) });
+  name.value = settings.name || proposedName();
   const language = h("select", { onchange: () => chooseLanguage(language.value) },
     h("option", { value: "" }, t("language.own")), Object.entries(languages).map(([value, { name }]) => h("option", { value, lang: value }, name)));
   language.value = chosenLanguage();

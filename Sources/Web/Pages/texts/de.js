@@ -164,7 +164,7 @@ export default {
     owner: "Eigentümer", parent: "Eltern", guest: "Gast", may: "Rechte", raise: "Zum Eigentümer machen", "raise.help": "Mit {name} scannen oder dort den Link öffnen. Das Gerät behält seine Rechte und darf dann auch verwalten.",
   },
   phase: { connecting: "Verbinde", live: "Nicht live", reconnecting: "Verbinde neu", stopped: "Beendet", refused: "Abgelehnt" },
-  phone: { _: "Dieses Handy", name: "Name" },
+  phone: { _: "Dieses Handy", name: "Name", ask: "Wie heißt dieses Handy?", help: "Diesen Namen sehen alle: wer zuhört, wer spricht.", android: "Android-Handy", computer: "Computer" },
   recent: {
     _: "Die letzten Stunden", now: "Gerade laut", quiet: "Ruhig seit {age}", long: "Ruhig seit über {age}", last: "zuletzt laut {time}", loud: "laut", still: "ruhig",
     light: "Licht an", unheard: "niemand hörte zu", off: "Babyphone aus", silent: "kein Mikrofon", unknown: "unbekannt",
@@ -214,6 +214,6 @@ export default {
     "missing.light": "Das Licht fehlt", "missing.speaker": "Der Lautsprecher fehlt", microphone: "Der Browser gibt hier kein Mikrofon frei",
   },
   words: {
-    title: "Verbunden mit {name}", help: "Vergleiche diese vier Wörter mit denen auf dem anderen Bildschirm.", check: "Verbindung prüfen", differ: "Verschieden: abbrechen",
+    title: "Verbunden mit {name}", help: "Vergleiche diese vier Wörter mit denen auf dem anderen Bildschirm.", check: "Verbindung prüfen", name: "Die anderen sehen dieses Handy als „{name}“.", differ: "Verschieden: abbrechen",
   },
 };

@@ -155,7 +155,7 @@ export default {
   },
   pairs: { _: "Who is paired", add: "Pair another device", "add.help": "Scan this with the other phone, or type the code there.", open: "Open for {time}", owner: "Owner", parent: "Parent", guest: "Guest", may: "What it may do", raise: "Make owner", "raise.help": "Scan this with {name}, or open the link there. It keeps what it has and may then manage, too." },
   phase: { connecting: "Connecting", live: "Not live", reconnecting: "Reconnecting", stopped: "Stopped", refused: "Refused" },
-  phone: { _: "This phone", name: "Name" },
+  phone: { _: "This phone", name: "Name", ask: "What is this phone called?", help: "Everyone sees this name: who is listening, who is talking.", android: "Android phone", computer: "Computer" },
   recent: {
     _: "The last hours", now: "Loud now", quiet: "Quiet for {age}", long: "Quiet for over {age}", last: "last loud {time}", loud: "loud", still: "quiet",
     light: "light on", unheard: "nobody listening", off: "baby unit off", silent: "no microphone", unknown: "unknown",
@@ -205,6 +205,6 @@ export default {
     microphone: "The browser gives no microphone here",
   },
   words: {
-    title: "Connected to {name}", help: "Compare these four words with those on the other screen.", check: "Check the connection", differ: "They differ: cancel",
+    title: "Connected to {name}", help: "Compare these four words with those on the other screen.", check: "Check the connection", name: "The others see this phone as “{name}”.", differ: "They differ: cancel",
   },
 };

@@ -113,7 +113,7 @@ export default {
   },
   pairs: { _: "已配对的设备", add: "配对另一台设备", "add.help": "用另一部手机扫码，或在那边输入代码。", open: "还开放 {time}", owner: "所有者", parent: "家长", guest: "访客", may: "权限", raise: "设为所有者", "raise.help": "请用“{name}”扫描，或在那里打开链接。原有权限不变，并可以管理。" },
   phase: { connecting: "正在连接", live: "不是实时", reconnecting: "正在重新连接", stopped: "已停止", refused: "被拒绝" },
-  phone: { _: "本机", name: "名称" },
+  phone: { _: "本机", name: "名称", ask: "这部手机叫什么？", help: "大家会看到这个名称：谁在听，谁在说话。", android: "安卓手机", computer: "电脑" },
   recent: {
     _: "最近几小时", now: "现在有声响", quiet: "已安静 {age}", long: "已安静超过 {age}", last: "上次声响 {time}", loud: "有声响", still: "安静",
     light: "灯亮着", unheard: "没有人在听", off: "摄像头没有运行", silent: "麦克风没有声音", unknown: "未知",
@@ -141,5 +141,5 @@ export default {
     offline: "连不上摄像头", view: "这部手机不能观看", talk: "这部手机不能说话", control: "这部手机不能控制", admin: "只有所有者能查看和更改。", "no.light": "摄像头没有灯", "no.lullaby": "摄像头没有扬声器",
     "no.camera": "摄像头没有摄像头", "one.camera": "只有一个摄像头", "missing.light": "灯没接上", "missing.speaker": "扬声器没接上", microphone: "浏览器在这里不提供麦克风",
   },
-  words: { title: "已连接“{name}”", help: "请和另一个屏幕上的四个词对照。", check: "检查连接", differ: "不一样：取消" },
+  words: { title: "已连接“{name}”", help: "请和另一个屏幕上的四个词对照。", check: "检查连接", name: "其他人看到这部手机的名称是“{name}”。", differ: "不一样：取消" },
 };
