@@ -14,7 +14,7 @@ import Wire
   @Test mutating func onOffAndToggleDriveTheDeviceOnceEach() throws {
     _ = lamp.drain()
     try lamp.set(LightSet(state: .on), now: at(0))
-    #expect(lamp.drain() == [100])
+    #expect(lamp.drain() == [20])
     try lamp.set(LightSet(state: .on), now: at(1))
     #expect(lamp.drain().isEmpty)
     try lamp.set(LightSet(state: .toggle), now: at(2))
@@ -23,6 +23,22 @@ import Wire
     try lamp.set(LightSet(state: .off), now: at(4))
     #expect(lamp.drain().isEmpty)
     #expect(lamp.state.document(now: at(4)).state == .off)
+  }
+
+  /// Whoever switches it on at three in the morning has not set a brightness.
+  @Test mutating func isDimUntilSomebodySetsABrightness() throws {
+    #expect(lamp.state.document(now: at(0)).brightness == 20)
+    try lamp.set(LightSet(state: .toggle), now: at(0))
+    #expect(lamp.drain() == [20])
+    try lamp.set(LightSet(state: .on, brightness: 70), now: at(1))
+    try lamp.set(LightSet(state: .off), now: at(2))
+    try lamp.set(LightSet(state: .on), now: at(3))
+    #expect(lamp.drain() == [70])
+    // One that turns out to be a switch has no other level.
+    lamp.setPresent(true, isDimmable: false)
+    #expect(lamp.drain() == [100])
+    lamp.setPresent(true, isDimmable: true)
+    #expect(lamp.drain() == [20])
   }
 
   @Test mutating func brightnessIsKeptWhileTheLightIsOff() throws {
@@ -50,7 +66,7 @@ import Wire
     #expect(lamp.state.document(now: at(0)).remainingSeconds == 600)
     #expect(lamp.state.document(now: at(0.5)).remainingSeconds == 600)
     #expect(lamp.state.document(now: at(599.5)).remainingSeconds == 1)
-    #expect(lamp.drain() == [100])
+    #expect(lamp.drain() == [20])
     lamp.handleTimeout(now: at(599.999))
     #expect(lamp.drain().isEmpty)
     let seen = lamp.run(to: at(1000))
@@ -98,10 +114,10 @@ import Wire
   @Test mutating func flashesFromDarkAndGoesBackToDark() throws {
     _ = lamp.drain()
     try lamp.flash(LightFlash(times: 2, milliseconds: 500), now: at(0))
-    #expect(lamp.drain() == [100])
+    #expect(lamp.drain() == [20])
     #expect(lamp.state.document(now: at(0)).state == .flashing)
     let seen = lamp.run(to: at(10))
-    #expect(seen.map(\.seconds) == [0.5, 1, 1.5] && seen.map(\.effect) == [0, 100, 0])
+    #expect(seen.map(\.seconds) == [0.5, 1, 1.5] && seen.map(\.effect) == [0, 20, 0])
     #expect(lamp.state.document(now: at(10)).state == .off)
     #expect(lamp.nextDeadline == nil)
   }
@@ -127,7 +143,7 @@ import Wire
     _ = lamp.drain()
     try lamp.flash(LightFlash(), now: at(0))
     try lamp.flash(LightFlash(times: 1, milliseconds: 300), now: at(0.7))
-    #expect(lamp.drain() == [100])
+    #expect(lamp.drain() == [20])
     #expect(lamp.run(to: at(20)).last?.effect == 0)
     #expect(lamp.state.document(now: at(20)).state == .off)
   }
@@ -135,7 +151,7 @@ import Wire
   @Test mutating func aSettingEndsTheFlash() throws {
     try lamp.flash(LightFlash(times: 100, milliseconds: 5000), now: at(0))
     try lamp.set(LightSet(state: .toggle), now: at(6))
-    #expect(lamp.drain() == [100])
+    #expect(lamp.drain() == [20])
     #expect(lamp.nextDeadline == nil)
     #expect(lamp.state.document(now: at(6)).state == .on)
   }
@@ -178,7 +194,7 @@ import Wire
     #expect(code { try lamp.flash(LightFlash(), now: at(1)) } == .unavailable)
     #expect(lamp.drain().isEmpty)
     lamp.setPresent(true)
-    #expect(lamp.drain() == [100])
+    #expect(lamp.drain() == [20])
     lamp.setPresent(false)
     _ = lamp.run(to: at(60))
     lamp.setPresent(true)
@@ -197,7 +213,7 @@ import Wire
     #expect(try lights.flash(LightFlash(id: "infrared", times: 1), now: at(0)).state == .flashing)
     var driven: [String: Int] = [:]
     while let next = lights.poll() { driven[next.id] = next.level }
-    #expect(driven == ["nightlight": 100, "infrared": 100])
+    #expect(driven == ["nightlight": 20, "infrared": 100])
     #expect(lights.nextDeadline == at(0.5))
     lights.handleTimeout(now: at(0.5))
     #expect(lights.poll()?.id == "infrared")

@@ -58,7 +58,7 @@ import Wire
     try lamp.flash(LightFlash(times: 10, milliseconds: 200), now: at(5))
     let first = lamp.drain()
     let seen = lamp.run(to: at(60))
-    #expect(first == [100] && seen.count == 19)
+    #expect(first == [20] && seen.count == 19)
     #expect(seen.last.map { abs($0.seconds - 8.8) < 0.001 } == true)
   }
 

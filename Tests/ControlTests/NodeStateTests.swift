@@ -22,7 +22,7 @@ import Testing
       change
         == StateDocument(lights: [
           LightDocument(
-            id: "nightlight", state: .on, brightness: 100, dimmable: true, remainingSeconds: 60, timerSeconds: 60)
+            id: "nightlight", state: .on, brightness: 20, dimmable: true, remainingSeconds: 60, timerSeconds: 60)
         ]))
     cameras[0].state = .running
     #expect(state(at: 1).changes(since: before)?.cameras == cameras)

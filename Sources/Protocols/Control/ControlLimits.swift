@@ -66,6 +66,8 @@ public enum ControlLimits {
 
 /// Values for parameters that a command leaves out.
 public enum ControlDefaults {
+  /// Percent of a light whose brightness nobody has set: enough to find the dummy, too little to wake the baby.
+  public static let brightness = 20
   /// Enough to be noticed, over before it annoys.
   public static let flashTimes = 3
   public static let flashMilliseconds = 500

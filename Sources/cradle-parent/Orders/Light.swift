@@ -8,7 +8,7 @@ struct Light: AsyncParsableCommand {
 
   @Argument(help: "on, off or toggle.")
   var state: LightSet.Switch
-  @Option(help: "Percent, for a light that can be dimmed.")
+  @Option(help: "Percent, for a light that can be dimmed. (default: as it was last; at first 20)")
   var brightness: Int?
   @Option(
     name: .customLong("for"), help: "Turns off by itself after this long, such as 10m.", transform: TimeSpan.argument)

@@ -165,7 +165,7 @@ class Evening(Night):
         phone = self.prepared("Date.prototype.getHours = () => 12;")
         self.join(phone)
         phone.tap("[data-do=light]")
-        phone.wait("the light, and how bright", "/\\d%/.test(document.querySelector('[data-do=light] small').textContent)")
+        phone.wait("the light, dim", "document.querySelector('[data-do=light] small').textContent === '20%'")
         phone.tap("[data-do=light]")
         phone.wait("the light off", "!document.querySelector('[data-do=light].on')")
         phone.tap("[data-do=lullaby]")

@@ -15,7 +15,7 @@ public struct LightController: Sendable {
 
   private var isOn = false
   /// Percent, 1...100: the level when on. Kept while the light is off, so that it comes back as dim as it was.
-  private var brightness = 100
+  private var brightness: Int
   private var offAt: Instant?
   /// What the timer that ends at `offAt` was set to, in seconds.
   private var timerSeconds: Int?
@@ -54,7 +54,10 @@ public struct LightController: Sendable {
   public init(id: String, isDimmable: Bool) {
     self.id = id
     self.isDimmable = isDimmable
+    brightness = Self.firstBrightness(isDimmable: isDimmable)
   }
+
+  private static func firstBrightness(isDimmable: Bool) -> Int { isDimmable ? ControlDefaults.brightness : 100 }
 
   // MARK: Commands
 
@@ -123,7 +126,7 @@ public struct LightController: Sendable {
     givenLevel = nil
     guard let isDimmable, isDimmable != self.isDimmable else { return }
     self.isDimmable = isDimmable
-    if !isDimmable { brightness = 100 }
+    brightness = Self.firstBrightness(isDimmable: isDimmable)
   }
 
   /// The level to drive the device to, in percent, as of the latest time passed to any call. Nil when the device

@@ -17,7 +17,7 @@ public struct LightSet: ControlCommand {
   /// Nil: the first light.
   public var id: String?
   public var state: Switch
-  /// Percent; nil keeps the previous brightness, 0 is off. Not with `off`.
+  /// Percent; nil keeps the previous brightness, which is `ControlDefaults.brightness` at first; 0 is off. Not with `off`.
   public var brightness: Int?
   /// Seconds until it goes out by itself; nil: stays on, or, with a brightness for a light that is on, as long as it would
   /// have. Not with `off`.
