@@ -107,6 +107,18 @@ final class WhoMayComeInTests {
     #expect(try again.on { $0.pairing.record(id: first.id)?.isCompleted } == true)
   }
 
+  /// Whoever has let a device in compares its words, and not those of a year ago.
+  @Test func theWordsAreKnownForTenMinutes() throws {
+    let phone = try house.pairFirst()
+    let words = try house.on { $0.pairing.checkWords(ofPair: phone.id)?.description }
+    #expect(words?.split(separator: " ").count == 4)
+    try house.pass(590)
+    #expect(try house.on { $0.pairing.checkWords(ofPair: phone.id)?.description } == words)
+    try house.pass(10)
+    #expect(
+      try house.on { $0.pairing.checkWords(ofPair: phone.id) == nil && $0.pairing.checkWords(ofPair: "0") == nil })
+  }
+
   @Test func wordsThatDifferRemoveThePair() throws {
     let identity = NodeIdentity.generate()
     #expect(throws: PairingHouse.Refused(status: 0)) {

@@ -74,7 +74,8 @@ import Testing
     ControlAnswer(
       PairsList.self,
       [
-        PairDocument(id: "00", name: "Phone", permissions: ["view"], createdAt: 1, lastSeenAt: 2, expiresAt: 3),
+        PairDocument(
+          id: "00", name: "Phone", permissions: ["view"], createdAt: 1, lastSeenAt: 2, expiresAt: 3, words: "a b c d"),
         PairDocument(id: "01", name: "Phone", permissions: [], createdAt: 1),
       ]),
     ControlAnswer(

@@ -140,6 +140,7 @@ extension RealPeers {
       ("tiles", ["one tap", "picture free", "night mode", "zoom", "told once"]),
       ("pages", ["four pages", "owner"]),
       ("sheets", ["one at a time", "back", "an alarm alone", "gone with its screen"]),
+      ("joined", ["named", "joined", "the same words", "name kept"]),
     ])
     func anEvening(_ scenario: String, _ steps: [String]) throws {
       let seen = try Self.see(scenario, in: "page_evening")

@@ -56,7 +56,9 @@ extension ControlService {
     router.on(PushTest.self) { _, viewer in try me.pushes.test(viewer.pair) }
     router.on(PairingOpen.self) { me.openPairing(admin: $0.admin == true, for: $1) }
     router.on(PairingClose.self) { _, _ in me.pairing.close() }
-    router.on(PairsList.self) { _, _ in me.pairing.records.map(PairDocument.init) }
+    router.on(PairsList.self) { _, _ in
+      me.pairing.records.map { PairDocument($0, words: me.pairing.checkWords(ofPair: $0.id)) }
+    }
     router.on(PairRemove.self) { try me.removePair($0.id, for: $1) }
     router.on(InviteCreate.self) { me.invite($0, for: $1) }
     precondition(
@@ -264,11 +266,11 @@ extension ControlError {
 }
 
 extension PairDocument {
-  init(_ record: PairRecord) {
+  init(_ record: PairRecord, words: CheckWords?) {
     self.init(
       id: record.id, name: record.name, permissions: record.permissions.names,
       createdAt: Double(record.createdAt.seconds), lastSeenAt: record.lastSeenAt.map { Double($0.seconds) },
-      expiresAt: record.expiresAt.map { Double($0.seconds) })
+      expiresAt: record.expiresAt.map { Double($0.seconds) }, words: words?.description)
   }
 }
 

@@ -56,6 +56,10 @@ final class PairingService: @unchecked Sendable {
   private var window = Window.closed(.closed(.byHand))
   /// The last pairing, through the window or an invitation; nil if it could not be stored.
   private var lastPaired: (record: PairRecord, words: CheckWords)?
+  /// The check words of the latest pairings, by id of the pair, and when that was.
+  private var checkWords: [String: (words: CheckWords, date: UnixTime)] = [:]
+  /// For so long whoever let a device in can compare them: as long as that device may report that they differ.
+  private static let checkWordsSeconds: Int64 = 600
 
   /// Pairings whose records are being stored: they are not announced yet.
   private var storing = 0
@@ -101,6 +105,13 @@ final class PairingService: @unchecked Sendable {
   var records: [PairRecord] { store.book.records }
 
   func record(id: String) -> PairRecord? { store.book.records.first { $0.id == id } }
+
+  /// What the device shows that has paired a moment ago.
+  func checkWords(ofPair id: String) -> CheckWords? {
+    checkWords[id].flatMap { isRecent($0.date) ? $0.words : nil }
+  }
+
+  private func isRecent(_ date: UnixTime) -> Bool { clock.now.seconds - date.seconds < Self.checkWordsSeconds }
 
   /// The record that matches a user's input: an id or a name.
   func find(_ text: String) -> PairBook.Lookup { store.book.find(text) }
@@ -488,6 +499,8 @@ final class PairingService: @unchecked Sendable {
 
   private func kept(_ record: PairRecord, _ words: CheckWords, before: [PairRecord]) {
     lastPaired = (record, words)
+    checkWords = checkWords.filter { isRecent($0.value.date) }
+    checkWords[record.id] = (words, clock.now)
     // A full book drops a record that has expired.
     for gone in before where gone.id != record.id && self.record(id: gone.id) == nil { notify(.revoked(gone)) }
     endOffersWithoutRight()

@@ -181,15 +181,15 @@ class Evening(Night):
         phone.resize(360, 740)
         self.seen("picture free")
         phone.tap("[aria-label^='Night mode']")
+        phone.prefer("light")
+        phone.wait("darkness, whatever the theme", "!document.documentElement.hasAttribute('data-light')")
+        phone.prefer("dark")
         phone.wait("a darker picture", "getComputedStyle(document.querySelector('video')).filter.includes('brightness')")
         phone.tap("[aria-label^='Night mode']")
         phone.wait("the clock alone", "getComputedStyle(document.querySelector('video')).visibility === 'hidden' && /\\d:\\d\\d/.test((e => e.checkVisibility() ? e.textContent : '')(document.querySelector('.clock')))")
         phone.wait("the meter", "document.querySelector('.meter').checkVisibility()")
         phone.tap("[aria-label^='Night mode']")
         self.seen("night mode")
-        phone.prefer("light")
-        phone.wait("darkness, whatever the theme", "!document.documentElement.hasAttribute('data-light')")
-        phone.prefer("dark")
         phone.evaluate("document.activeElement.blur(), 0")
         phone.press("+")
         phone.wait("how much", "document.querySelector('.top [aria-label=Zoom]').textContent === '1.4 ×'")
@@ -293,6 +293,41 @@ class Evening(Night):
         self.seen("gone with its screen")
         phone.close()
 
+    def joined(self) -> None:
+        """A phone is asked for its name; whoever has invited it sees it come, and the words that are on its screen."""
+        phone, guest = self.prepared(), self.prepared()
+        self.join(phone)
+        phone.tap(".top button:last-child")
+        phone.tap("[data-do=invite]")
+        phone.evaluate("document.querySelector('[data-sheet=invite] input').value = 'Grandma', 0")
+        phone.tap("[data-sheet=invite] .main")
+        link = phone.wait("the link", "document.querySelector('[data-sheet=link] input')?.value")
+        guest.open(self.url + link[link.index("#") :])
+        guest.wait("what it proposes", "document.querySelector('[data-screen=name] input')?.value === 'Computer'")
+        guest.evaluate("document.querySelector('[data-screen=name] input').value = 'Tablet', 0")
+        guest.tap("[data-screen=name] button")
+        guest.wait("the name that it was given", "document.querySelector('[data-screen=words]')?.textContent.includes('Connected to Nursery') && document.querySelector('[data-screen=words]').textContent.includes('“Grandma”')")
+        self.seen("named")
+        phone.wait("who joined", "document.querySelector('[data-joined]')?.textContent === '✓ Grandma joined'")
+        self.seen("joined")
+        words = "[...document.querySelectorAll('.words li')].map((e) => e.textContent).join()"
+        phone.tap("[data-sheet=link] summary")
+        guest.tap("[data-screen=words] summary")
+        if len(set((phone.evaluate(words), guest.evaluate(words)))) != 1 or phone.evaluate(words).count(",") != 3:
+            raise browsers.BrowserError(f"{phone.evaluate(words)} and {guest.evaluate(words)}")
+        self.seen("the same words")
+        phone.tap("[data-sheet=link] .danger")
+        phone.wait("removed", "![...document.querySelectorAll('[data-page=people] .list li')].some((e) => e.textContent.includes('Grandma')) && !document.querySelector('dialog[open]')")
+        # A link that is used up keeps the name, and does not ask again.
+        guest.enter(self.url + link[link.index("#") :])
+        guest.tap("[data-do=again]")
+        guest.wait("refused", "!!document.querySelector('[role=alert]')?.textContent")
+        self.expect(guest, "the name is kept", "!document.querySelector('[data-screen=name]') && ![...document.querySelectorAll('label')].some((e) => e.textContent.startsWith('What is this phone'))")
+        self.expect_no_errors(phone)
+        self.seen("name kept")
+        for one in (phone, guest):
+            one.close()
+
 
 if __name__ == "__main__":
-    raise SystemExit(page_screens.main(Evening, ("recent", "sound", "tiles", "pages", "sheets")))
+    raise SystemExit(page_screens.main(Evening, ("recent", "sound", "tiles", "pages", "sheets", "joined")))

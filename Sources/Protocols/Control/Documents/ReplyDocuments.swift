@@ -117,10 +117,12 @@ public struct PairDocument: ListedDocument {
   public var lastSeenAt: Double?
   /// Left out: never.
   public var expiresAt: Double?
+  /// The four check words that the device shows, for ten minutes after it has paired.
+  public var words: String?
 
   public init(
     id: String, name: String, permissions: [String], createdAt: Double, lastSeenAt: Double? = nil,
-    expiresAt: Double? = nil
+    expiresAt: Double? = nil, words: String? = nil
   ) {
     self.id = id
     self.name = name
@@ -128,6 +130,7 @@ public struct PairDocument: ListedDocument {
     self.createdAt = createdAt
     self.lastSeenAt = lastSeenAt
     self.expiresAt = expiresAt
+    self.words = words
   }
 }
 

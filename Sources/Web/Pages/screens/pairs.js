@@ -1,7 +1,8 @@
 import { cleanName } from "../core/plain.js";
 import { clock, duration, moment, t } from "../texts/texts.js";
 import { drawn, h, labelled, setText } from "./dom.js";
-import { copy } from "./notices.js";
+import { copy, notice } from "./notices.js";
+import { wordsCheck } from "./opening.js";
 import { confirmed, openSheet } from "./sheet.js";
 
 /** Modules of empty space around a QR code (ISO/IEC 18004, 9.1). */
@@ -42,7 +43,7 @@ export function pairedPeople(watching, card) {
   }
   async function show(button, title, help, parameters) {
     const reply = await watching.order(button, "pairing.open", parameters);
-    if (reply?.pairing) showLink(title, help, reply.pairing, () => {
+    if (reply?.pairing) showLink(watching, title, help, reply.pairing, () => {
       watching.control.request("pairing.close").catch(() => {});
       load();
     });
@@ -51,10 +52,10 @@ export function pairedPeople(watching, card) {
   const widen = (pair, button) => show(button, t("pairs.raise"), t("pairs.raise.help", { name: pair.name }), { admin: true });
   const open = h("button", { onclick: (event) => show(event.currentTarget, t("pairs.add"), t("pairs.add.help"), {}) }, t("pairs.add"));
   load();
-  return card(t("pairs"), list, open, h("button", { "data-do": "invite", onclick: () => invite(watching) }, t("invite")));
+  return card(t("pairs"), list, open, h("button", { "data-do": "invite", onclick: () => invite(watching, load) }, t("invite")));
 }
 
-function invite(watching) {
+function invite(watching, load) {
   const name = h("input", { maxlength: "60", autocomplete: "off" });
   const time = h("select", {}, hours.map((value) => h("option", { value: value * 3600 }, duration(value * 3600))));
   const check = (right) => h("label", { class: "check" }, h("input", { type: "checkbox", value: right }), t(`may.${right}`));
@@ -64,12 +65,11 @@ function invite(watching) {
     const allow = ["view", "listen", ...[...rights.querySelectorAll(":checked")].map((box) => box.value)];
     const reply = await watching.order(button, "invite.create", { name: name.value.trim() || t("guest"), seconds: Number(time.value), allow });
     if (!reply?.invite) return;
-    sheet.close();
-    showLink(t("invite"), t("invite.help", { when: moment(reply.invite.expiresAt * 1000) }), reply.invite);
+    showLink(watching, t("invite"), t("invite.help", { when: moment(reply.invite.expiresAt * 1000) }), reply.invite, load);
   } }, labelled(t("invite.name"), name), labelled(t("invite.time"), time), h("fieldset", {}, h("legend", {}, t("invite.may")), rights));
   const button = h("button", { class: "main" }, t("invite.make"));
   form.append(button);
-  const sheet = openSheet(t("invite"), [form], { name: "invite" });
+  openSheet(t("invite"), [form], { name: "invite" });
 }
 
 /** @param {string[]} rows "0" and "1" (dark), without quiet zone */
@@ -79,8 +79,11 @@ function drawQR(rows, label) {
   return drawn("svg", { viewBox: `0 0 ${size} ${size}`, class: "qr", role: "img", "aria-label": label, "shape-rendering": "crispEdges" }, drawn("path", { d: runs.join("") }));
 }
 
-/** A link as QR code and text, to be shown, shared or copied; with the code of a pairing window and how long it stays open. */
-function showLink(title, help, { link, code, expiresAt, qr }, onclose) {
+/**
+ * A link as QR code and text, to be shown, shared or copied; with the code of a pairing window and how long it stays open.
+ * When somebody has used it: who, and the four words that are on that screen now.
+ */
+function showLink(watching, title, help, { link, code, expiresAt, qr }, onclose) {
   const share = () => navigator.share({ title, url: link }).catch(() => {});
   const left = h("p", { class: "dim" });
   const show = () => setText(left, t("pairs.open", { time: clock(expiresAt - Date.now() / 1000) }));
@@ -88,10 +91,28 @@ function showLink(title, help, { link, code, expiresAt, qr }, onclose) {
   const tick = code && setInterval(show, 1000);
   const text = h("input", { readonly: true, "aria-label": t("open.link.label"), onfocus: () => text.select() });
   text.value = link;
-  openSheet(title, [h("p", {}, help), qr?.length ? drawQR(qr, t("qr")) : null, code && h("p", { class: "code" }, code), code && left, text,
+  const content = h("div", { class: "stack" }, [h("p", {}, help), qr?.length ? drawQR(qr, t("qr")) : null, code && h("p", { class: "code" }, code), code && left, text,
     h("div", { class: "row" }, h("button", { class: "grow", onclick: () => copy(link) }, t("copy")), navigator.share && h("button", { class: "grow", onclick: share }, t("share")))]
-    .filter(Boolean), { name: "link", onclose: () => {
+    .filter(Boolean));
+  const ending = new AbortController();
+  const sheet = openSheet(title, [content], { name: "link", onclose: () => {
+    ending.abort();
     clearInterval(tick);
-    onclose?.();
+    onclose();
   } });
+  watching.addEventListener("event", ({ detail: { kind, id } }) => kind === "paired" && joined(id), { signal: ending.signal });
+
+  async function joined(id) {
+    const { pairs = [] } = await watching.control.request("pairs.list").catch(() => ({}));
+    const pair = pairs.find((one) => one.id === id);
+    if (!pair || !sheet.open) return;
+    clearInterval(tick);
+    const differ = async () => {
+      if (!await watching.order(null, "pair.remove", { id })) return;
+      sheet.close();
+      notice(t("cancelled"));
+    };
+    content.replaceChildren(h("p", { class: "big", role: "status", "data-joined": id }, `✓ ${t("pairs.joined", { name: cleanName(pair.name, "?") })}`),
+      typeof pair.words === "string" ? wordsCheck(pair.words.split(" ").slice(0, 4), differ) : "", h("button", { class: "main", onclick: () => sheet.close() }, t("done")));
+  }
 }

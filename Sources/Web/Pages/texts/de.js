@@ -159,7 +159,7 @@ export default {
     left: { one: "Noch {n} Versuch.", other: "Noch {n} Versuche." }, wait: { one: "Bitte {n} Sekunde warten.", other: "Bitte {n} Sekunden warten." },
   },
   pairs: {
-    _: "Wer gekoppelt ist", add: "Weiteres Gerät koppeln", "add.help": "Mit dem anderen Handy scannen oder dort den Code eintippen.",
+    _: "Wer gekoppelt ist", add: "Weiteres Gerät koppeln", joined: "{name} ist dabei", "add.help": "Mit dem anderen Handy scannen oder dort den Code eintippen.",
     open: "Noch {time} offen",
     owner: "Eigentümer", parent: "Eltern", guest: "Gast", may: "Rechte", raise: "Zum Eigentümer machen", "raise.help": "Mit {name} scannen oder dort den Link öffnen. Das Gerät behält seine Rechte und darf dann auch verwalten.",
   },

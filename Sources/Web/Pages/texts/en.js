@@ -153,7 +153,7 @@ export default {
     unsupported: "This browser is too old for pairing. Please update it.", other: "Pairing did not work.",
     left: { one: "{n} try left.", other: "{n} tries left." }, wait: { one: "Wait {n} second.", other: "Wait {n} seconds." },
   },
-  pairs: { _: "Who is paired", add: "Pair another device", "add.help": "Scan this with the other phone, or type the code there.", open: "Open for {time}", owner: "Owner", parent: "Parent", guest: "Guest", may: "What it may do", raise: "Make owner", "raise.help": "Scan this with {name}, or open the link there. It keeps what it has and may then manage, too." },
+  pairs: { _: "Who is paired", add: "Pair another device", joined: "{name} joined", "add.help": "Scan this with the other phone, or type the code there.", open: "Open for {time}", owner: "Owner", parent: "Parent", guest: "Guest", may: "What it may do", raise: "Make owner", "raise.help": "Scan this with {name}, or open the link there. It keeps what it has and may then manage, too." },
   phase: { connecting: "Connecting", live: "Not live", reconnecting: "Reconnecting", stopped: "Stopped", refused: "Refused" },
   phone: { _: "This phone", name: "Name", ask: "What is this phone called?", help: "Everyone sees this name: who is listening, who is talking.", android: "Android phone", computer: "Computer" },
   recent: {

@@ -111,7 +111,7 @@ export default {
     unreachable: "连不上摄像头。两台设备在同一个网络吗？", "wrong-link": "这不是配对链接，或链接不完整。", unsupported: "浏览器太旧，不能配对，请更新。", other: "配对没有成功。",
     left: { other: "还能试 {n} 次。" }, wait: { other: "请等 {n} 秒。" },
   },
-  pairs: { _: "已配对的设备", add: "配对另一台设备", "add.help": "用另一部手机扫码，或在那边输入代码。", open: "还开放 {time}", owner: "所有者", parent: "家长", guest: "访客", may: "权限", raise: "设为所有者", "raise.help": "请用“{name}”扫描，或在那里打开链接。原有权限不变，并可以管理。" },
+  pairs: { _: "已配对的设备", add: "配对另一台设备", joined: "{name}已加入", "add.help": "用另一部手机扫码，或在那边输入代码。", open: "还开放 {time}", owner: "所有者", parent: "家长", guest: "访客", may: "权限", raise: "设为所有者", "raise.help": "请用“{name}”扫描，或在那里打开链接。原有权限不变，并可以管理。" },
   phase: { connecting: "正在连接", live: "不是实时", reconnecting: "正在重新连接", stopped: "已停止", refused: "被拒绝" },
   phone: { _: "本机", name: "名称", ask: "这部手机叫什么？", help: "大家会看到这个名称：谁在听，谁在说话。", android: "安卓手机", computer: "电脑" },
   recent: {
