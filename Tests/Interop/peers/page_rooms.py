@@ -84,6 +84,8 @@ class Rooms(Edges):
         self.wait_shown(phone, "both live", "rooms.Nursery.live && rooms.Attic.live && Object.values(rooms).every(({ small }) => small === 'Hearing')")
         for room in (nursery, attic):
             self.wait_moving(phone, room)
+        if not phone.evaluate("[...document.querySelectorAll('.rooms .words')].every((e) => e.querySelector('b').getBoundingClientRect().bottom <= e.querySelector('.state').getBoundingClientRect().top + 1)"):
+            raise browsers.BrowserError("what a room does stands beside its name, not below it")
         self.wait_small(phone)
         self.seen("tiles")
 
