@@ -44,7 +44,7 @@ BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools nftables ethtool
 VIEWER_PYTHON := aiortc aiohttp axe-core-python cryptography numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help pictures docs setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-away bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
+.PHONY: help pictures screens docs setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-away bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -108,6 +108,11 @@ pictures: setup-test ## makes the pictures of the documents: the real page and w
 	swift build --product cradle-parent
 	$(VENV)/bin/python docs/pictures/photograph.py --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent \
 	  --work $(BUILD)/pictures
+
+screens: setup-test $(PAGES) ## photographs every screen of the phone page, in .build/screens/index.html; LANGUAGE=de: in that one
+	swift build --product cradle-child
+	$(VENV)/bin/python Tests/Interop/peers/page_gallery.py --program $(BUILD)/debug/cradle-child --output $(BUILD)/screens \
+	  $(addprefix --language ,$(LANGUAGE))
 
 docs: setup ## builds the reference of the WebRTC library (DocC) in .build/docs
 	swift build --target WebRTC
