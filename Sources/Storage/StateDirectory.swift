@@ -35,7 +35,7 @@ public final class StateDirectory: Sendable {
   /// `proofs.json`, 0600.
   public let proofs: AtomicFile
   /// `cameras.json`, 0600.
-  public let cameraNames: AtomicFile
+  public let cameras: AtomicFile
   /// `root.pem`, 0600: the root certificate that phones may install, with its key.
   public let root: AtomicFile
   /// `certificate.pem`, 0600: the certificates for browsers, which are no secret.
@@ -72,7 +72,7 @@ public final class StateDirectory: Sendable {
     tokens = AtomicFile(path: "\(path)/tokens.json", writer: writer)
     clock = AtomicFile(path: "\(path)/clock.json", writer: writer)
     proofs = AtomicFile(path: "\(path)/proofs.json", writer: writer)
-    cameraNames = AtomicFile(path: "\(path)/cameras.json", writer: writer)
+    cameras = AtomicFile(path: "\(path)/cameras.json", writer: writer)
     root = AtomicFile(path: "\(path)/root.pem")
     certificate = AtomicFile(path: "\(path)/certificate.pem", writer: writer)
     pushKey = AtomicFile(path: "\(path)/push.pem", writer: writer)

@@ -50,6 +50,8 @@ import Testing
     ControlAnswer(CameraList.self, state.cameras!),
     ControlAnswer(CameraSwitch.self, state.cameras!),
     ControlAnswer(CameraName.self, state.cameras!),
+    ControlAnswer(CameraPause.self, state.cameras!),
+    ControlAnswer(CameraResume.self, state.cameras!),
     ControlAnswer(
       ScreenshotTake.self, TransferDocument(transfer: .max, size: 5, type: "image/jpeg", width: 1280, height: 720)),
     ControlAnswer(TalkAcquire.self, state.talk!),

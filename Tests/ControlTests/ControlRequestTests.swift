@@ -41,6 +41,8 @@ import Testing
     (#"{"text":"lullaby.volume","parameters":{"volume":30}}"#, LullabyVolume(30)),
     (#"{"text":"camera.list"}"#, CameraList()),
     (#"{"text":"camera.switch"}"#, CameraSwitch()),
+    (#"{"text":"camera.pause"}"#, CameraPause()),
+    (#"{"text":"camera.resume"}"#, CameraResume()),
     (#"{"text":"camera.switch","parameters":{"id":"cot"}}"#, CameraSwitch(id: "cot")),
     (#"{"text":"camera.name","parameters":{"id":"cot"}}"#, CameraName(id: "cot")),
     (#"{"text":"camera.name","parameters":{"id":"cot","title":"Bed"}}"#, CameraName(id: "cot", title: "Bed")),

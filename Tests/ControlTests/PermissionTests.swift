@@ -19,6 +19,8 @@ import Testing
     (CameraList(), [.view, .control]),
     (CameraSwitch(), [.control]),
     (CameraName(id: "cot"), [.admin]),
+    (CameraPause(), [.control]),
+    (CameraResume(), [.control]),
     (ScreenshotTake(), [[.view, .control]]),
     (TalkAcquire(), [.talk]),
     (TalkAcquire(force: true), [[.talk, .admin]]),

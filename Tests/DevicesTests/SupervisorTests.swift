@@ -1,5 +1,6 @@
 import DeviceNames
 import Frames
+import Glibc
 import Synchronization
 import Testing
 import Wire
@@ -225,6 +226,31 @@ struct SupervisorTests {
     #expect(pulse.silence(at: since + .seconds(200)) == silence + .seconds(100))
     goOn.put(1)
     goOn.put(1)
+    supervisor.stop()
+  }
+
+  @Test func whatIsHeldIsClosedAndOpenedAgain() throws {
+    let sources = Collector<FakeSource>()
+    let hold = Hold()
+    let supervisor = Supervisor(name: "test", timing: fast, hold: hold) { _ throws(DeviceError) in
+      let source = FakeSource("cam") { $0.deliver(1) }
+      sources.put(source)
+      return source
+    }
+    let states = Collector<Supervisor.State>()
+    supervisor.start(deliver: { _ in }, stateChanged: { states.put($0) })
+    #expect(text(states.next()) == "running cam")
+    let first = try #require(sources.next())
+    hold.turn()
+    for _ in 0..<2000 where !first.isStopped { usleep(10_000) }
+    #expect(first.isStopped)
+    hold.turn()
+    #expect(text(states.next()) == "running cam")
+    #expect(sources.next()?.isStopped == false)
+    // However short it was.
+    hold.turn()
+    hold.turn()
+    #expect(text(states.next()) == "running cam")
     supervisor.stop()
   }
 

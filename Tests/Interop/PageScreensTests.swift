@@ -45,7 +45,7 @@ extension RealPeers {
       #expect(seen.error == nil)
       #expect(
         seen.steps == [
-          "words", "picture", "talk", "light", "lullaby", "camera", "still", "keys", "planned stop",
+          "words", "picture", "talk", "light", "lullaby", "camera", "privacy", "still", "keys", "planned stop",
         ])
     }
 

@@ -114,6 +114,26 @@ import Wire
     }
   }
 
+  @Test func whileItIsPausedACardTakesThePlaceOfThePicture() throws {
+    try withPipeline { pipeline in
+      pipeline.setDemand(capturing: true, encoding: true)
+      _ = try next()
+      pipeline.setPaused(true)
+      #expect(pipeline.camera.isOff)
+      // What was being encoded is over after two cards.
+      let before = pipeline.counters.encoded
+      #expect(wait { pipeline.counters.encoded >= before + 2 })
+      let captured = pipeline.counters.captured
+      let cards = pipeline.counters.encoded
+      #expect(wait { pipeline.counters.encoded >= cards + 2 })
+      #expect(pipeline.counters.captured == captured && pipeline.camera.isOff)
+      #expect(pipeline.takeFrame(within: .milliseconds(300)) == nil)
+      pipeline.setPaused(false)
+      #expect(wait { pipeline.counters.captured > captured })
+      #expect(wait { if case .running = pipeline.camera { true } else { false } })
+    }
+  }
+
   // MARK: Turned
 
   @Test func aPictureThatIsTurnedHasItsSizeEverywhere() throws {
@@ -144,7 +164,7 @@ import Wire
         Issue.record("it is there")
         return
       }
-      let made = VideoPipeline.card(for: error, settings: pipeline.settings)
+      let made = VideoPipeline.card(for: .missing(error), settings: pipeline.settings)
       // What to do about it is for viewers to say: a shell command is of no use on a phone.
       #expect(error.advice != nil && made.lines.count == 1 && made.lines.first?.contains(error.summary) == true)
       let card = made.draw(captureTime: .zero, sequence: 0, unixNanoseconds: MonotonicClock.unixNanoseconds)
@@ -197,4 +217,8 @@ import Wire
       }
     }
   }
+}
+
+extension DeviceStatus {
+  fileprivate var isOff: Bool { if case .off = self { true } else { false } }
 }

@@ -41,8 +41,10 @@ extension ControlService {
     router.on(CameraName.self) { wanted, _ in
       _ = try me.cameraIndex(wanted.id)
       let bound = NIOLoopBound(me, eventLoop: me.loop)
-      return try me.cameraNames.set(wanted.title, of: wanted.id).map { bound.value.cameras }
+      return try me.cameraKeeper.set(wanted.title, of: wanted.id).map { bound.value.cameras }
     }
+    router.on(CameraPause.self) { _, viewer in me.setPaused(true, by: viewer) }
+    router.on(CameraResume.self) { _, viewer in me.setPaused(false, by: viewer) }
     router.on(RecordingsList.self) { list, _ in me.recording.list(from: list.from, to: list.to) }
     router.on(RecordingsRead.self) { try me.readRecording($0.id, from: $0.offset ?? 0, for: $1) }
     router.on(RecordingsStart.self) { _, viewer in try me.recording.begin(by: viewer.name) }
@@ -114,6 +116,18 @@ extension ControlService {
       note(.cameraSwitched, by: viewer, id: viewers.cameras[index].pipeline.settings.cameraID)
     }
     return cameras
+  }
+
+  private func setPaused(_ isPaused: Bool, by viewer: ViewerSession) -> EventLoopFuture<[CameraDocument]> {
+    if isPaused != cameraKeeper.isPaused { note(isPaused ? .cameraPaused : .cameraResumed, by: viewer, id: nil) }
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return setPaused(isPaused).map { bound.value.cameras }
+  }
+
+  /// Holds at once. Succeeds once it is on disk.
+  func setPaused(_ isPaused: Bool) -> EventLoopFuture<Void> {
+    for camera in viewers.cameras { camera.pipeline.setPaused(isPaused) }
+    return cameraKeeper.setPaused(isPaused)
   }
 
   private func takeScreenshot(

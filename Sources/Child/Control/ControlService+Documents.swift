@@ -1,6 +1,7 @@
 internal import Control
 internal import Devices
 internal import Frames
+internal import Linux
 internal import Pairing
 internal import PeerConnection
 internal import Pipelines
@@ -18,7 +19,13 @@ extension ControlService {
       talk: floor.document,
       viewers: viewers.registry.byAge.map(document),
       microphone: viewers.audio.microphone.document, speaker: sound.speaker.document,
-      hearing: hearing.document, drill: drill.document)
+      hearing: hearing.document, drill: drill.document, schedule: scheduled)
+  }
+
+  private var scheduled: [ScheduledDocument]? {
+    guard !schedule.isEmpty else { return nil }
+    let clock = LocalClock(unixSeconds: MonotonicClock.unixTime)
+    return schedule.next(day: clock.dayNumber, minutesOfDay: clock.minutesOfDay).map { ScheduledDocument($0) }
   }
 
   var cameras: [CameraDocument] {
@@ -27,7 +34,7 @@ extension ControlService {
       let pipeline = track.pipeline
       var document = CameraDocument(
         id: pipeline.settings.cameraID, name: "\(pipeline.settings.device)",
-        title: cameraNames.titles[pipeline.settings.cameraID], active: index == viewers.activeCamera,
+        title: cameraKeeper.titles[pipeline.settings.cameraID], active: index == viewers.activeCamera,
         state: pipeline.camera.deviceState)
       if nights.indices.contains(index) {
         document.night = nights[index].isNight

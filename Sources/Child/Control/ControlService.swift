@@ -47,7 +47,8 @@ final class ControlService: @unchecked Sendable {
   var noted: (EventKind) -> Void = { _ in }
   private var nightlyTest: NightlyTest?
   let proofs: ProofKeeper
-  let cameraNames: CameraNames
+  let cameraKeeper: CameraKeeper
+  private(set) var schedule: Schedule
   private var lastSent: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -63,7 +64,8 @@ final class ControlService: @unchecked Sendable {
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
     lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
     notifiers: NotifierBoard, pushes: PushService, recording: RecordingService, meetings: MeetingBoard,
-    watch: NightWatch, proofs: ProofKeeper, cameraNames: CameraNames, hearingTest: Int?
+    watch: NightWatch, proofs: ProofKeeper, cameraKeeper: CameraKeeper, hearingTest: Int?,
+    schedule: Schedule
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -79,7 +81,8 @@ final class ControlService: @unchecked Sendable {
     self.meetings = meetings
     self.watch = watch
     self.proofs = proofs
-    self.cameraNames = cameraNames
+    self.cameraKeeper = cameraKeeper
+    self.schedule = schedule
     nightlyTest = hearingTest.map(NightlyTest.init)
     hearing = HearingService(sound: sound, audio: viewers.audio, loop: viewers.hub.eventLoop)
     drill = DrillService(viewers: viewers)
@@ -92,6 +95,7 @@ final class ControlService: @unchecked Sendable {
     lights.changed = { [weak self] in self?.broadcastChanges() }
     hearing.listeners = { [weak self] in self?.listeners ?? [] }
     hearing.changed = { [weak self] document in self?.note(document) }
+    if cameraKeeper.isPaused { for camera in viewers.cameras { camera.pipeline.setPaused(true) } }
     if let last = proofs.known.hearing { hearing.restore(last) }
     if let last = proofs.known.drill { drill.restore(last) }
     drill.changed = { [weak self] document in self?.note(document) }
@@ -401,6 +405,7 @@ final class ControlService: @unchecked Sendable {
     recording.beat()
     pushes.beat()
     testHearing()
+    keepSchedule()
     broadcastChanges()
     for finding in watch.beat() { note(finding) }
     for entry in presence.due(now: MonotonicClock.now) { write(entry) }
@@ -422,6 +427,50 @@ final class ControlService: @unchecked Sendable {
       day: clock.dayNumber, minutesOfDay: clock.minutesOfDay, unixTime: unixTime, hasListeners: !listeners.isEmpty,
       now: MonotonicClock.now)
     if isDue == true { _ = try? beginHearing(by: .owner) }
+  }
+
+  /// What is due now.
+  private func keepSchedule() {
+    let clock = LocalClock(unixSeconds: MonotonicClock.unixTime)
+    // Nothing has set the clock yet.
+    guard !schedule.isEmpty, MonotonicClock.unixTime >= Double(TrustedClock.earliest.seconds) else { return }
+    for action in schedule.due(day: clock.dayNumber, minutesOfDay: clock.minutesOfDay) { carryOut(action, clock) }
+  }
+
+  private func carryOut(_ action: Schedule.Action, _ clock: LocalClock) {
+    let words = "by the schedule"
+    do throws(ControlError) {
+      switch action {
+      case .camera(let isOn):
+        let minutes = schedule.camera(day: clock.dayNumber, minutesOfDay: clock.minutesOfDay)?.minutesAgo ?? 0
+        let time = MonotonicClock.unixTime - Double(minutes * 60 + clock.second)
+        // Else it is so already, or somebody has changed it since.
+        guard isOn == cameraKeeper.isPaused, time >= cameraKeeper.changedAt else { return }
+        _ = setPaused(!isOn)
+        note(isOn ? .cameraResumed : .cameraPaused, detail: words)
+      case .light(let wanted):
+        let light = try lights.set(wanted)
+        lastActions["light" + light.id] = light.state.rawValue
+        note(.light, id: light.id, detail: light.state.rawValue)
+      case .lullaby(let wanted):
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        lullaby.play(wanted).whenComplete { result in bound.value.noteScheduled(result) }
+      case .lullabyStop:
+        if lullaby.document.state != .stopped { noteScheduled(.success(try lullaby.stop())) }
+      }
+    } catch {
+      note(.scheduleFailed, detail: error.message)
+    }
+  }
+
+  private func noteScheduled(_ result: Result<LullabyDocument, any Error>) {
+    switch result {
+    case .success(let lullaby):
+      lastActions["lullaby"] = lullaby.state.rawValue
+      note(.lullaby, id: lullaby.track, detail: lullaby.state.rawValue)
+    case .failure(let error):
+      note(.scheduleFailed, detail: (error as? ControlError)?.message ?? "\(error)")
+    }
   }
 
   private func sendLevel() {

@@ -103,7 +103,9 @@ final class DrillService: @unchecked Sendable {
     for viewer in viewers.registry.byAge where viewer.isWatching && viewer.controlChannel != nil {
       guard let pair = viewer.pair else { continue }
       var stages: Set<FireDrill.Stage> = [.link]
-      if viewer.seesPicture, !viewers.cameras.isEmpty { stages.insert(.camera) }
+      if viewer.seesPicture, let camera = viewers.pipeline(of: viewer)?.camera.deviceState, camera != .off {
+        stages.insert(.camera)
+      }
       if viewer.hearsSound { stages.insert(.microphone) }
       if let index = parents.firstIndex(where: { $0.id == pair }) {
         parents[index].stages.formUnion(stages)

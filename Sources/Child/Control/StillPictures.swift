@@ -21,6 +21,7 @@ enum StillPictures {
   /// Fails with `ControlError`.
   static func take(_ pipeline: VideoPipeline, quality: Int, on loop: any EventLoop) -> EventLoopFuture<Still> {
     NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+      if case .off = pipeline.camera { throw ControlError(.unavailable, "The camera is paused.") }
       if case .missing(let error) = pipeline.camera {
         throw ControlError(.unavailable, "The camera \(pipeline.settings.cameraID) is missing: \(error.plain).")
       }

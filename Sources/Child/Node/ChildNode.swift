@@ -152,8 +152,8 @@ public final class ChildNode: Sendable {
       notifiers: notifiers, pushes: pushes, recording: recording, meetings: meetings,
       watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
       proofs: ProofKeeper(JSONStore(file: files.directory.proofs), logger: logger),
-      cameraNames: CameraNames(JSONStore(file: files.directory.cameraNames), loop: loop, logger: logger),
-      hearingTest: configuration.hearingTest)
+      cameraKeeper: CameraKeeper(JSONStore(file: files.directory.cameras), loop: loop, logger: logger),
+      hearingTest: configuration.hearingTest, schedule: Schedule(configuration.schedule))
     viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,

@@ -16,6 +16,7 @@ public final class DeviceSupervisor<Info: Equatable & Sendable, Element: Sendabl
   private let name: String
   private let timing: SupervisorTiming
   private let demand: Demand?
+  private let hold: Hold?
   private let pulse: Pulse?
   private let staleness: Staleness<Element>?
   private let open: Open
@@ -28,14 +29,15 @@ public final class DeviceSupervisor<Info: Equatable & Sendable, Element: Sendabl
   /// `name` is the thread's name in `top -H`. While `demand` is off, a source may deliver only its first element
   /// without counting as failed. `pulse` beats at least every `timing.longestRetry`, whether the device is there or
   /// missing, unless a call to it hangs. With `staleness` a device that only repeats itself fails; it does not run before its
-  /// first fresh element, which is then the first that is delivered.
+  /// first fresh element, which is then the first that is delivered. While `hold` lasts the device is closed, without a report.
   public init(
-    name: String, timing: SupervisorTiming = SupervisorTiming(), demand: Demand? = nil, pulse: Pulse? = nil,
-    staleness: Staleness<Element>? = nil, open: @escaping Open
+    name: String, timing: SupervisorTiming = SupervisorTiming(), demand: Demand? = nil, hold: Hold? = nil,
+    pulse: Pulse? = nil, staleness: Staleness<Element>? = nil, open: @escaping Open
   ) {
     self.name = name
     self.timing = timing
     self.demand = demand
+    self.hold = hold
     self.pulse = pulse
     self.staleness = staleness
     self.open = open
@@ -52,7 +54,8 @@ public final class DeviceSupervisor<Info: Equatable & Sendable, Element: Sendabl
       guard thread == nil else { return }
       let new = SourceThread()
       let run = SupervisorRun(
-        timing: timing, demand: demand, pulse: pulse, judge: StaleJudge(staleness), open: open, deliver: deliver,
+        timing: timing, demand: demand, hold: hold, pulse: pulse, judge: StaleJudge(staleness), open: open,
+        deliver: deliver,
         stateChanged: stateChanged, damaged: { [weak self] damage in self?.latestDamage.withLock { $0 = damage } })
       new.start(name: name) { run.run(until: $0) }
       thread = new
@@ -93,11 +96,12 @@ public typealias AudioSupervisor = DeviceSupervisor<AudioSourceInfo, AudioBlock>
 
 extension DeviceSupervisor where Info == VideoSourceInfo, Element == VideoFrame {
   public convenience init(
-    _ device: VideoDevice, request: VideoRequest, demand: Demand? = nil, slowShutter: Demand? = nil, pulse: Pulse? = nil
+    _ device: VideoDevice, request: VideoRequest, demand: Demand? = nil, hold: Hold? = nil,
+    slowShutter: Demand? = nil, pulse: Pulse? = nil
   ) {
     let stableName = StableName()
     let staleness: Staleness<VideoFrame>? = device.kind.traits.isSensor ? .pictures : nil
-    self.init(name: "camera-watch", demand: demand, pulse: pulse, staleness: staleness) {
+    self.init(name: "camera-watch", demand: demand, hold: hold, pulse: pulse, staleness: staleness) {
       (avoiding) throws(DeviceError) in
       try VideoSources.open(
         CameraOpening(

@@ -6,6 +6,7 @@ internal import Wire
 struct SupervisorRun<Info: Equatable & Sendable, Element: Sendable>: Sendable {
   let timing: SupervisorTiming
   let demand: Demand?
+  let hold: Hold?
   let pulse: Pulse?
   let judge: StaleJudge<Element>
   let open: DeviceSupervisor<Info, Element>.Open
@@ -21,11 +22,17 @@ struct SupervisorRun<Info: Equatable & Sendable, Element: Sendable>: Sendable {
     defer { pulse?.rest() }
     while !stop.isRaised {
       pulse?.beat()
+      let turn = hold?.count
+      if hold?.isActive == true {
+        reported = nil
+        _ = stop.wait(until: MonotonicClock.now + Self.heldPause)
+        continue
+      }
       let failure: DeviceError
       do throws(DeviceError) {
         let source = try open(avoiding)
-        let outcome = watch(source, until: stop)
-        guard let error = outcome.failure else { return }
+        let outcome = watch(source, turn, until: stop)
+        guard let error = outcome.failure else { continue }
         if outcome.hasDelivered {
           (reported, avoiding) = (nil, [])
           backoff.reset()
@@ -45,9 +52,12 @@ struct SupervisorRun<Info: Equatable & Sendable, Element: Sendable>: Sendable {
     }
   }
 
-  /// Runs a source until it fails; nil when stopped.
+  /// How soon a device that was held is opened again.
+  private static var heldPause: Duration { .milliseconds(100) }
+
+  /// Runs a source until it fails; nil when stopped or held.
   private func watch(
-    _ source: any MediaSource<Info, Element>, until stop: StopSignal
+    _ source: any MediaSource<Info, Element>, _ turn: UInt64?, until stop: StopSignal
   ) -> (failure: DeviceError?, hasDelivered: Bool) {
     let progress = SourceProgress()
     var shown = source.info
@@ -68,6 +78,7 @@ struct SupervisorRun<Info: Equatable & Sendable, Element: Sendable>: Sendable {
       pulse?.beat()
       var poll = PollSet(reading: [progress.failed.descriptor])
       if stop.wait(with: &poll, timeout: slice) { return (nil, progress.isFresh) }
+      if hold?.count != turn { return (nil, progress.isFresh) }
       if let failure = progress.failure { return (failure, progress.isFresh) }
       damaged(source.damage)
       let info = source.info

@@ -9,7 +9,7 @@ public import Wire
 /// Camera thread → newest frame → encoder thread, encoded once for all viewers of a rendition.
 ///
 /// The encoder always takes the newest frame; while it is busy older frames are replaced, not queued. It sleeps while
-/// nobody is watching. Without a camera it encodes a card that says so.
+/// nobody is watching. Without a camera, or while it is paused, it encodes a card that says so.
 public final class VideoPipeline: Sendable {
   public struct Settings: Sendable {
     /// The configuration's name for the camera.
@@ -58,7 +58,7 @@ public final class VideoPipeline: Sendable {
     public var time: Instant
   }
 
-  /// Never `off`.
+  /// `off` while it is paused.
   public typealias CameraState = DeviceStatus<VideoSourceInfo>
 
   private enum Work: Sendable {
@@ -101,8 +101,19 @@ public final class VideoPipeline: Sendable {
     var isBrightnessDue = false
     var brightness: Brightness?
 
+    var isPaused: Bool { if case .off = camera { true } else { false } }
     var isCapturing: Bool { if case .nobody = audience { false } else { true } }
     var isEncoding: Bool { if case .watching = audience { true } else { false } }
+
+    mutating func take(_ camera: CameraState) {
+      self.camera = camera
+      switch camera {
+      case .missing, .off:
+        latest = nil
+        discardFirstPicture()
+      case .opening, .running: break
+      }
+    }
 
     mutating func discardFirstPicture() {
       if case .joining = audience { audience = .joining(.none) }
@@ -123,6 +134,7 @@ public final class VideoPipeline: Sendable {
   private let mailbox = Mailbox<Work>(capacity: 1)
   private let demand = Demand()
   private let slowShutter = Demand()
+  private let hold = Hold()
   /// Callers waiting for a single picture.
   private let stills = Mutex<[Mailbox<VideoFrame>]>([])
   private let deliver: @Sendable (EncodedVideoFrame) -> Void
@@ -151,7 +163,8 @@ public final class VideoPipeline: Sendable {
   /// Call once.
   public func start() {
     let supervisor = VideoSupervisor(
-      settings.device, request: settings.request, demand: demand, slowShutter: slowShutter, pulse: capturePulse)
+      settings.device, request: settings.request, demand: demand, hold: hold, slowShutter: slowShutter,
+      pulse: capturePulse)
     parts.withLock { parts in
       parts.supervisor = supervisor
       parts.thread = WorkerThread(name: "encode") { [self] in encodeUntilClosed() }
@@ -261,6 +274,19 @@ public final class VideoPipeline: Sendable {
     shared.withLock { $0.orders.targets = targets }
   }
 
+  // MARK: Pause
+
+  /// Closes the camera, so that no picture is taken, or opens it again. Returns at once; nothing is sent of what is still captured.
+  public func setPaused(_ isPaused: Bool) {
+    let isNew = shared.withLock { shared in
+      guard shared.isPaused != isPaused else { return false }
+      hold.turn()
+      shared.take(isPaused ? .off : .opening)
+      return true
+    }
+    if isNew { announceCamera() }
+  }
+
   // MARK: Night
 
   /// While it is night the encoder filters the camera's noise and, if the settings allow it, the camera takes as long as a
@@ -304,6 +330,7 @@ public final class VideoPipeline: Sendable {
   // MARK: Camera thread
 
   private func captured(_ frame: VideoFrame) {
+    guard !shared.withLock({ $0.isPaused }) else { return }
     measure(frame)
     let work = shared.withLock { shared -> Work? in
       shared.counters.captured += 1
@@ -332,13 +359,16 @@ public final class VideoPipeline: Sendable {
   }
 
   private func supervisorChanged(_ camera: CameraState) {
-    shared.withLock { shared in
-      shared.camera = camera
-      if case .missing = camera {
-        shared.latest = nil
-        shared.discardFirstPicture()
-      }
+    let isNews = shared.withLock { shared in
+      // What it says of a camera that is being closed.
+      guard !shared.isPaused else { return false }
+      shared.take(camera)
+      return true
     }
+    if isNews { announceCamera() }
+  }
+
+  private func announceCamera() {
     mailbox.put(.wake)
     cameraChanged(camera)
   }
@@ -347,7 +377,7 @@ public final class VideoPipeline: Sendable {
 
   private func encodeUntilClosed() {
     var encoders = RenditionEncoders(settings: settings)
-    var card: (DeviceError, MissingCard)?
+    var card: (reason: CardReason, card: MissingCard)?
     var cardSequence: UInt64 = 0
     defer { encoderPulse.rest() }
     while true {
@@ -357,27 +387,29 @@ public final class VideoPipeline: Sendable {
       encoderPulse.beat()
       guard !mailbox.isClosed else { return }
       release(&encoders)
-      if case .frame(let frame) = work {
+      if let reason = cardReason {
+        if card?.reason != reason { card = (reason, Self.card(for: reason, settings: settings)) }
+        cardSequence += 1
+        let frame = card!.card.draw(
+          captureTime: MonotonicClock.now, sequence: cardSequence, unixNanoseconds: MonotonicClock.unixNanoseconds)
+        encode(frame, with: &encoders)
+      } else if case .frame(let frame) = work {
         encode(frame, with: &encoders)
       } else if case .warmUp(let frame) = work {
         warmUp(frame, with: &encoders)
-      } else if let missing = cardReason {
-        if card?.0 != missing {
-          card = (missing, Self.card(for: missing, settings: settings))
-        }
-        cardSequence += 1
-        let frame = card!.1.draw(
-          captureTime: MonotonicClock.now, sequence: cardSequence, unixNanoseconds: MonotonicClock.unixNanoseconds)
-        encode(frame, with: &encoders)
       }
     }
   }
 
   /// Why the viewers see a card now; nil while there are no viewers, or there is a camera.
-  private var cardReason: DeviceError? {
+  private var cardReason: CardReason? {
     shared.withLock { shared in
-      guard shared.isEncoding, case .missing(let error) = shared.camera else { return nil }
-      return error
+      guard shared.isEncoding else { return nil }
+      return switch shared.camera {
+      case .missing(let error): .missing(error)
+      case .off: .paused
+      case .opening, .running: nil
+      }
     }
   }
 
@@ -467,13 +499,25 @@ public final class VideoPipeline: Sendable {
     }
   }
 
-  static func card(for error: DeviceError, settings: Settings) -> MissingCard {
-    // Viewers say what to do about it, in their own words.
-    let lines = [error.device == settings.device.description ? error.summary : "\(error.device): \(error.summary)"]
+  /// Why a card is shown.
+  enum CardReason: Hashable {
+    case missing(DeviceError)
+    case paused
+  }
+
+  static func card(for reason: CardReason, settings: Settings) -> MissingCard {
+    let (title, lines) =
+      switch reason {
+      // Viewers say what to do about it, in their own words.
+      case .missing(let error):
+        (
+          "No camera \"\(settings.cameraID)\"",
+          [error.device == settings.device.description ? error.summary : "\(error.device): \(error.summary)"]
+        )
+      case .paused: ("Camera paused", ["The sound goes on."])
+      }
     // As large as the camera's pictures, and upright however the camera hangs: it is there to be read.
     let size = settings.request.pictureSize
-    return MissingCard(
-      width: size.width, height: size.height, title: "No camera \"\(settings.cameraID)\"",
-      lines: lines)
+    return MissingCard(width: size.width, height: size.height, title: title, lines: lines)
   }
 }

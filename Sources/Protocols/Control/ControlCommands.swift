@@ -4,7 +4,7 @@ public enum ControlCommands {
   public static let all: [any ControlCommand.Type] = [
     Ping.self, StatusGet.self, LightSet.self, LightFlash.self, LullabyList.self, LullabyPlay.self, LullabyStop.self,
     LullabyPause.self, LullabyResume.self, LullabyNext.self, LullabyVolume.self, CameraList.self, CameraSwitch.self,
-    CameraName.self,
+    CameraName.self, CameraPause.self, CameraResume.self,
     ScreenshotTake.self, TalkAcquire.self, TalkRelease.self, EventsGet.self, ReportGet.self, AlarmNote.self,
     HearingTestStart.self, HearingHeard.self, DrillStart.self, DrillStop.self, PairingOpen.self, PairingClose.self,
     PairsList.self, PairRemove.self, InviteCreate.self, RecordingsList.self, RecordingsRead.self,

@@ -39,6 +39,8 @@ public enum EventKind: String, CaseIterable, Codable, Sendable {
   case talk
   /// `id` is the camera.
   case cameraSwitched = "camera-switched"
+  case cameraPaused = "camera-paused"
+  case cameraResumed = "camera-resumed"
   case cameraLost = "camera-lost"
   case cameraBack = "camera-back"
   /// Night begins (`detail` is `on`) or ends (`off`) for a camera, the `id`.
@@ -75,13 +77,16 @@ public enum EventKind: String, CaseIterable, Codable, Sendable {
   case recordingStopped = "recording-stopped"
   /// It should record and cannot; `detail` says why.
   case recordingPaused = "recording-paused"
+  /// Something of the configuration's `schedule` could not be done; `detail` says why.
+  case scheduleFailed = "schedule-failed"
 
   public var level: EventLevel {
     switch self {
     case .cameraLost, .microphoneLost, .stuck: .alarm
-    case .speakerLost, .unheard, .health, .recordingPaused: .warning
+    case .speakerLost, .unheard, .health, .recordingPaused, .scheduleFailed: .warning
     case .viewerJoined, .viewerLeft, .paired, .unpaired, .pairingOpened, .pairingClosed, .light, .lullaby, .talk,
-      .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart, .reconnected,
+      .cameraSwitched, .cameraPaused, .cameraResumed, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack,
+      .restart, .reconnected,
       .clockSet, .alarm, .hearing, .drill, .heardAgain, .healthOver, .recordingStarted, .recordingStopped:
       .notice
     }

@@ -8,6 +8,8 @@ extension Notification {
     return switch kind {
     case .cameraLost: with(detail, after: "The camera\(idWord) is missing")
     case .cameraBack: with(detail, after: "The camera\(idWord) is back")
+    case .cameraPaused: "The camera is paused\(byWord)"
+    case .cameraResumed: "The camera is on again\(byWord)"
     case .microphoneLost: with(detail, after: "The microphone is missing")
     case .microphoneBack: with(detail, after: "The microphone is back")
     case .speakerLost: with(detail, after: "The speaker is missing")
@@ -18,6 +20,7 @@ extension Notification {
     case .night: detail == "off" ? "It is day for the camera\(idWord)" : "It is night for the camera\(idWord)"
     case .paired: with(detail, after: "A parent was paired")
     case .unpaired: with(detail, after: "A parent was unpaired")
+    case .scheduleFailed: with(detail, after: "Something of the schedule was not done")
     default:
       // What a later version adds needs no words here to be understood.
       with(detail, after: name.map { "\(capitalizedKind)\(idWord) (\($0))" } ?? "\(capitalizedKind)\(idWord)")
@@ -25,6 +28,8 @@ extension Notification {
   }
 
   private var idWord: String { id.map { " \($0)" } ?? "" }
+
+  private var byWord: String { name.map { ", by \($0)" } ?? "" }
 
   private var capitalizedKind: String {
     let words = String(kind.map { $0 == "-" ? " " : $0 })

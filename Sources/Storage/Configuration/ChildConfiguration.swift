@@ -1,3 +1,5 @@
+public import Control
+
 /// The content of config/child.yaml. interfaces/configuration.md, "Configuration".
 public struct ChildConfiguration: Sendable, Hashable {
   /// Shown to parents, 1...63 bytes (a DNS-SD instance name, RFC 6763 section 4.1.1); nil: `defaultName(id:)`.
@@ -23,6 +25,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var unheard: Duration?
   /// When hearing is proven each day: minutes after midnight, local time.
   public var hearingTest: Int?
+  /// 0...32.
+  public var schedule: [Schedule.Entry] = []
   /// 0...8.
   public var iceServers: [ICEServerEntry]
   public var away = Away()

@@ -49,6 +49,10 @@ extension ChildConfiguration {
       result.hearingTest = section.text("hearing-test", what: what) { TimeOfDay.minutes($0) != nil }
         .flatMap(TimeOfDay.minutes)
     },
+    .init("schedule") { section, result in
+      guard let entries = section.list("schedule", maximum: 32) else { return }
+      result.schedule = entries.indices.compactMap { scheduled(entries[$0], at: $0, section.reader) }
+    },
     .init("ice-servers") { section, result in
       guard let entries = section.list("ice-servers", maximum: 8) else { return }
       result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, section.reader) }

@@ -10,8 +10,8 @@ import Storage
 /// `cradle-parent camera`
 struct Camera: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows the baby unit's cameras, switches between them and names them.",
-    subcommands: [List.self, Switch.self, Name.self])
+    abstract: "Shows the baby unit's cameras, switches between them, names and pauses them.",
+    subcommands: [List.self, Switch.self, Name.self, Pause.self, Resume.self])
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the cameras.")
@@ -54,6 +54,28 @@ struct Camera: AsyncParsableCommand {
     }
 
     func run() async throws { try await child.show(CameraName(id: id, title: title), json) }
+  }
+
+  struct Pause: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Switches the picture off for everybody; the sound goes on.",
+      discussion: "All cameras of the baby unit are closed until `camera resume`, also after it was restarted.")
+
+    @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object {cameras: [...]}.")
+    var json = false
+
+    func run() async throws { try await child.show(CameraPause(), json) }
+  }
+
+  struct Resume: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Switches the picture on again.")
+
+    @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object {cameras: [...]}.")
+    var json = false
+
+    func run() async throws { try await child.show(CameraResume(), json) }
   }
 }
 

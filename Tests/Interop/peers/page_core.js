@@ -268,12 +268,12 @@ globalThis.pageCore = (() => {
   function truths() {
     const { isFresh, isLive } = modules.arrivals;
     const now = 100_000;
-    const good = { phase: "live", audioOnly: false, isCameraMissing: false, dataAt: now - 400, pictureAt: now - 400, soundAt: now - 400 };
+    const good = { phase: "live", audioOnly: false, hasNoCamera: false, dataAt: now - 400, pictureAt: now - 400, soundAt: now - 400 };
     const live = (changes) => isLive({ ...good, ...changes }, now);
     check(live({}) && live({ pictureAt: now - 2400 }), "live");
     check(!live({ phase: "reconnecting" }) && !live({ pictureAt: now - 2600 }) && !live({ pictureAt: 0 }), "an old picture");
-    check(!live({ isCameraMissing: true }), "a card in place of a missing camera's pictures");
-    check(live({ audioOnly: true, isCameraMissing: true, pictureAt: 0 }) && !live({ audioOnly: true, soundAt: now - 2600 }), "sound alone");
+    check(!live({ hasNoCamera: true }), "a card in place of a missing camera's pictures");
+    check(live({ audioOnly: true, hasNoCamera: true, pictureAt: 0 }) && !live({ audioOnly: true, soundAt: now - 2600 }), "sound alone");
     check(!live({ dataAt: now - 1600, pictureAt: now - 1600 }) && isFresh(good, now) && !isFresh({ ...good, dataAt: now - 1600 }, now), "nothing arrives");
 
     // Seconds of [received, filled in, whether sound arrives].

@@ -500,7 +500,7 @@ class Edges(page_screens.Household):
         if "proofs" in (shows := phone.evaluate(shown)):
             raise browsers.BrowserError(f"before the camera has greeted it shows {shows}")
         phone.evaluate("greet(), 0")
-        phone.wait("what the camera can do", f"{shown} === 'shot,camera,night,proofs,recordings'")
+        phone.wait("what the camera can do", f"{shown} === 'shot,camera,privacy,night,proofs,recordings'")
         self.expect_no_errors(phone)
         self.seen("shown once it is known")
         phone.close()

@@ -141,6 +141,15 @@ class Household:
         phone.tap("[data-action=camera]")
         phone.wait("the other camera", f"document.querySelector('video').videoWidth !== {width}")
         self.seen("camera")
+        phone.tap("[data-action=privacy]")
+        phone.wait("no picture", "document.querySelector('video').hidden && document.querySelector('.stage').innerText.includes('Camera paused')")
+        # Longer than an alarm waits.
+        phone.evaluate("new Promise(done => setTimeout(done, 5000))")
+        if kind := phone.evaluate("document.querySelector('dialog.alarm[open]')?.dataset.kind"):
+            raise browsers.BrowserError(f"an alarm rings while the camera is paused: {kind}")
+        phone.tap("[data-action=privacy]")
+        phone.wait("the picture", "!document.querySelector('video').hidden && !document.querySelector('.stage').innerText.includes('Camera paused')")
+        self.seen("privacy")
         phone.tap("[data-action=shot]")
         phone.wait("the still", "(i => i?.complete && i.naturalWidth > 0)(document.querySelector('[data-sheet=shot] img'))")
         self.seen("still")

@@ -14,11 +14,12 @@ public struct NodeState: Hashable, Sendable {
   public var speaker: DeviceDocument
   public var hearing: HearingDocument?
   public var drill: DrillDocument?
+  public var schedule: [ScheduledDocument]?
 
   public init(
     time: Instant, lights: [LightState], lullaby: LullabyDocument, cameras: [CameraDocument], talk: TalkDocument,
     viewers: [ViewerDocument], microphone: DeviceDocument, speaker: DeviceDocument, hearing: HearingDocument? = nil,
-    drill: DrillDocument? = nil
+    drill: DrillDocument? = nil, schedule: [ScheduledDocument]? = nil
   ) {
     self.time = time
     self.lights = lights
@@ -30,6 +31,7 @@ public struct NodeState: Hashable, Sendable {
     self.speaker = speaker
     self.hearing = hearing
     self.drill = drill
+    self.schedule = schedule
   }
 
   /// The complete state.
@@ -37,7 +39,7 @@ public struct NodeState: Hashable, Sendable {
     StateDocument(
       lights: lights.map { $0.document(now: time) }, lullaby: lullaby, cameras: cameras, talk: talk,
       viewers: Array(viewers.prefix(ControlLimits.viewersInState)), microphone: microphone, speaker: speaker,
-      hearing: hearing, drill: drill)
+      hearing: hearing, drill: drill, schedule: schedule)
   }
 
   /// The members that differ from `earlier`, each complete; nil when none does.
@@ -56,7 +58,8 @@ public struct NodeState: Hashable, Sendable {
       microphone: microphone == earlier.microphone ? nil : whole.microphone,
       speaker: speaker == earlier.speaker ? nil : whole.speaker,
       hearing: hearing == earlier.hearing ? nil : whole.hearing,
-      drill: drill == earlier.drill ? nil : whole.drill)
+      drill: drill == earlier.drill ? nil : whole.drill,
+      schedule: schedule == earlier.schedule ? nil : whole.schedule)
   }
 }
 

@@ -191,11 +191,14 @@ public struct StateDocument: Codable, Hashable, Sendable {
   public var hearing: HearingDocument?
   /// The alarm drill that runs, else the last one. Left out before the first.
   public var drill: DrillDocument?
+  /// What `schedule` of the configuration does next of cameras, lights and lullabies, within a day: at most one of each.
+  public var schedule: [ScheduledDocument]?
 
   public init(
     lights: [LightDocument]? = nil, lullaby: LullabyDocument? = nil, cameras: [CameraDocument]? = nil,
     talk: TalkDocument? = nil, viewers: [ViewerDocument]? = nil, microphone: DeviceDocument? = nil,
-    speaker: DeviceDocument? = nil, hearing: HearingDocument? = nil, drill: DrillDocument? = nil
+    speaker: DeviceDocument? = nil, hearing: HearingDocument? = nil, drill: DrillDocument? = nil,
+    schedule: [ScheduledDocument]? = nil
   ) {
     self.lights = lights
     self.lullaby = lullaby
@@ -206,5 +209,29 @@ public struct StateDocument: Codable, Hashable, Sendable {
     self.speaker = speaker
     self.hearing = hearing
     self.drill = drill
+    self.schedule = schedule
+  }
+}
+
+/// What the child does by itself at a time of the day. One of `camera`, `light` and `lullaby`.
+public struct ScheduledDocument: Codable, Hashable, Sendable {
+  /// By the clock of the child's time zone: `18:45`.
+  public var at: String
+  /// `on` or `off`.
+  public var camera: String?
+  /// `on` or `off`.
+  public var light: String?
+  /// The track, or `off`.
+  public var lullaby: String?
+
+  public init(_ entry: Schedule.Entry) {
+    let (hour, minute) = entry.minutes.quotientAndRemainder(dividingBy: 60)
+    at = "\(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+    switch entry.action {
+    case .camera(let isOn): camera = isOn ? "on" : "off"
+    case .light(let light): self.light = light.state.rawValue
+    case .lullaby(let lullaby): self.lullaby = lullaby.track ?? ""
+    case .lullabyStop: lullaby = "off"
+    }
   }
 }

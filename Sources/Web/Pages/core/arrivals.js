@@ -11,11 +11,11 @@ export const isFresh = ({ phase, dataAt }, now) => phase === "live" && now - dat
 
 /**
  * Whether what is shown, or heard with `audioOnly`, is the present. Pure. The camera's word goes first: it sends a picture in place of a
- * missing camera's.
- * @param {{phase: string, audioOnly: boolean, isCameraMissing: boolean, dataAt: number, pictureAt: number, soundAt: number}} watched
+ * camera's that is missing or paused.
+ * @param {{phase: string, audioOnly: boolean, hasNoCamera: boolean, dataAt: number, pictureAt: number, soundAt: number}} watched
  */
 export const isLive = (watched, now) => isFresh(watched, now)
-  && (watched.audioOnly ? now - watched.soundAt : watched.isCameraMissing ? stale : now - watched.pictureAt) < stale;
+  && (watched.audioOnly ? now - watched.soundAt : watched.hasNoCamera ? stale : now - watched.pictureAt) < stale;
 
 /** What came over a watcher's connections, and when: ms since 1970, 0 for never. Asked twice a second, in hidden pages, too. */
 export class Arrivals {

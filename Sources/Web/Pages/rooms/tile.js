@@ -113,8 +113,8 @@ export class Tile {
     this.level();
   }
 
-  #showPicture({ watcher, video, isCameraMissing, pictureAt }, isLive) {
-    if (!this.isLarge) video.hidden = watcher.audioOnly || isCameraMissing || !pictureAt;
+  #showPicture({ watcher, video, hasNoCamera, pictureAt }, isLive) {
+    if (!this.isLarge) video.hidden = watcher.audioOnly || hasNoCamera || !pictureAt;
     if (this.#still) this.#still.hidden = !video.hidden || this.isLarge;
     this.#picture.classList.toggle("old", !isLive);
   }

@@ -9,6 +9,16 @@ const order = { permissions: ["control"], command: "camera.switch" };
 export const cameraObstacle = (watching) => watching.obstacle(order)
   ?? ((watching.state.cameras ?? []).length < 2 ? t("why.one.camera") : null);
 
+const pause = { permissions: ["control"], command: "camera.pause" };
+
+/** Why the picture cannot be switched off or on, as a sentence; null if it can. */
+export const privacyObstacle = (watching) => watching.obstacle(pause);
+
+/** Switches the picture off for everybody, or on again. */
+export const togglePrivacy = (watching, button) => watching.order(button, isPaused(watching) ? "camera.resume" : "camera.pause");
+
+export const isPaused = ({ cameraState }) => cameraState === "off";
+
 /** With two cameras the other one, at once; with more, a list. */
 export function switchCamera(watching, button) {
   const cameras = watching.state.cameras ?? [];

@@ -83,18 +83,18 @@ export class Stage {
 
   #update() {
     const { watching } = this;
-    const { watcher, pictureAt, isLive, isCameraMissing } = watching;
+    const { watcher, pictureAt, isLive, hasNoCamera } = watching;
     const audioOnly = watcher.audioOnly;
-    watching.video.hidden = audioOnly || isCameraMissing || !pictureAt;
+    watching.video.hidden = audioOnly || hasNoCamera || !pictureAt;
     const { videoWidth, videoHeight } = watching.video;
     if (videoWidth) this.element.parentElement?.style.setProperty("--tall", Math.min(1, videoHeight / videoWidth));
     this.listen.hidden = watching.sound.verdict.reason !== "tap";
-    if (this.still) this.still.hidden = audioOnly || isCameraMissing || Boolean(pictureAt);
-    const isOld = !audioOnly && !isLive && !isCameraMissing && Boolean(pictureAt || this.still);
+    if (this.still) this.still.hidden = audioOnly || hasNoCamera || Boolean(pictureAt);
+    const isOld = !audioOnly && !isLive && !hasNoCamera && Boolean(pictureAt || this.still);
     this.element.classList.toggle("old", isOld);
     let text = "";
     if (audioOnly) text = t("stage.audio");
-    else if (isCameraMissing) text = `${t("alarm.camera")}. ${t("alarm.camera.help")}`;
+    else if (hasNoCamera) text = watching.cameraState === "off" ? `${t("privacy.now")}. ${t("privacy.help")}` : `${t("alarm.camera")}. ${t("alarm.camera.help")}`;
     else if (!isLive && pictureAt) text = t("stage.old", { age: duration((Date.now() - pictureAt) / 1000) });
     else if (!isLive && this.still) text = t("stage.still", { when: watching.child.lastSeenAt ? moment(watching.child.lastSeenAt) : "?" });
     else if (!isLive) text = t("stage.none");

@@ -31,7 +31,7 @@ export function statusLine(watching, open) {
     const text = liveText(watching);
     state.classList.toggle("live", isLive);
     setText(state, text);
-    const word = isLive ? t("status.live") : watching.isCameraMissing ? text : t(`phase.${watcher.phase}`);
+    const word = isLive ? t("status.live") : watching.hasNoCamera ? text : t(`phase.${watcher.phase}`);
     if (said && said !== word) announce(word);
     said = word;
     const { statistics } = watcher;
@@ -62,7 +62,7 @@ export function statusLine(watching, open) {
 export function liveText(watching) {
   const { watcher, isLive, pictureAt } = watching;
   if (isLive) return watcher.audioOnly ? t("status.sound") : t("status.live");
-  if (watching.isCameraMissing) return t("alarm.camera");
+  if (watching.hasNoCamera) return t(watching.cameraState === "off" ? "privacy.now" : "alarm.camera");
   if (watcher.phase === "live" && !watcher.audioOnly) return pictureAt ? t("status.frozen", { age: duration((Date.now() - pictureAt) / 1000) }) : t("status.waiting");
   const age = (Date.now() - watcher.since) / 1000;
   const text = t(`phase.${watcher.phase}`);

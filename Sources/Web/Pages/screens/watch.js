@@ -2,7 +2,7 @@ import { has, t, timeOfDay } from "../texts/texts.js";
 import { alarmOverlay } from "./alarm.js";
 import { movedTo, unreachedText } from "./away.js";
 import { ownPage } from "./certificate.js";
-import { cameraObstacle, switchCamera } from "./camera.js";
+import { cameraObstacle, isPaused, privacyObstacle, switchCamera, togglePrivacy } from "./camera.js";
 import { openDetails } from "./details.js";
 import { h, setAttribute, setText } from "./dom.js";
 import { hearingBadge, toggleSound } from "./hearing.js";
@@ -59,7 +59,8 @@ export function watchScreen(watching, app) {
   const movedText = h("span");
   const movedLinks = h("span");
   const moved = h("div", { class: "banner mild moved", role: "status" }, movedText, " ", movedLinks);
-  const info = h("div", { class: "info" }, alarm.banner, trouble, moved, reduced, nightTip(watching, ending.signal), recentHours(watching, ending.signal), hearingBadge(watching), statusLine(watching, () => openDetails(watching)));
+  const scheduled = h("p", { class: "scheduled" });
+  const info = h("div", { class: "info" }, alarm.banner, trouble, moved, reduced, nightTip(watching, ending.signal), recentHours(watching, ending.signal), hearingBadge(watching), statusLine(watching, () => openDetails(watching)), scheduled);
 
   // Each with what stands in its way, the sheet or order it is for, whether the child says that it is on, and when it is not shown at all.
   const { can } = watching;
@@ -68,6 +69,7 @@ export function watchScreen(watching, app) {
     action("lullaby", "music", lullabyObstacle, openLullabies, { quick: toggleLullaby, text: ({ state }) => lullabyText(watching, state.lullaby), isOff: () => !can("control") }),
     action("shot", "camera", screenshotObstacle, takeScreenshot, { isOff: () => !can("view") || !can("control") }),
     action("camera", "switch", cameraObstacle, switchCamera, { isOff: ({ control, state }) => !can("control") || Boolean(control.hello) && (state.cameras ?? []).length < 2 }),
+    action("privacy", "privacy", privacyObstacle, togglePrivacy, { text: () => isPaused(watching) && t("on"), isOff: () => !can("control") || !watching.knows("camera.pause") }),
     action("night", "bars", ({ obstacle }) => obstacle({}), async (...options) => (await later()).openNight(...options), { isOff: () => !watching.knows("report.get") }),
     action("proofs", "ear", ({ obstacle }) => obstacle({}), async (...options) => (await later()).openProofs(...options), { isOff: () => !watching.knows("hearing.test") }),
     action("recordings", "film", ({ obstacle }) => obstacle({}), async (...options) => (await later()).openRecordings(...options),
@@ -116,6 +118,9 @@ export function watchScreen(watching, app) {
     const left = phase === "live" ? reducedPicture(watching) : "";
     reduced.hidden = !left;
     setText(reduced, left);
+    const next = phase === "live" ? (watching.state.schedule ?? []).map(scheduledText).join(" · ") : "";
+    scheduled.hidden = !next;
+    setText(scheduled, next);
     const unreached = unreachedText(watching);
     trouble.hidden = !unreached;
     setText(troubleText, unreached);
@@ -166,4 +171,10 @@ function reducedPicture({ control, watcher }) {
   const { rendition, reason } = control.heartbeat?.video?.picture ?? {};
   if (!reason || watcher.audioOnly || !reductions.has(rendition)) return "";
   return t(`picture.${reason === "relay-data" ? "used" : rendition}`);
+}
+
+/** "18:45 picture off", by the camera's clock. */
+function scheduledText({ at, camera, light, lullaby }) {
+  const [kind, state] = Object.entries({ camera, light, lullaby }).find(([, value]) => value !== undefined) ?? [];
+  return kind ? t(`schedule.${kind}.${state === "off" ? "off" : "on"}`, { at }) : "";
 }

@@ -130,12 +130,16 @@ export class Watching extends EventTarget {
   /** Pictures (sound, with audio only) arrive now. */
   get isLive() {
     const { phase, audioOnly, dataAt, soundAt } = this.watcher;
-    return isLive({ phase, audioOnly, isCameraMissing: this.isCameraMissing, dataAt, pictureAt: this.pictureAt, soundAt }, Date.now());
+    return isLive({ phase, audioOnly, hasNoCamera: this.hasNoCamera, dataAt, pictureAt: this.pictureAt, soundAt }, Date.now());
   }
 
-  /** The camera that is shown is missing, as the child said last. */
-  get isCameraMissing() {
-    return this.watcher.phase === "live" && this.state.cameras?.find(({ active }) => active)?.state === "missing";
+  /** Of the camera that is shown, as the child said last: "missing", "off" (paused) … */
+  get cameraState() {
+    return this.watcher.phase === "live" ? this.state.cameras?.find(({ active }) => active)?.state : undefined;
+  }
+
+  get hasNoCamera() {
+    return ["missing", "off"].includes(this.cameraState);
   }
 
   /** The child says that this page is talking. */

@@ -97,6 +97,7 @@ export default {
     NotAllowedError: "Der Browser darf das Mikrofon nicht benutzen. Bitte in den Einstellungen der Seite erlauben.",
     NotFoundError: "Dieses Gerät hat kein Mikrofon.", NotReadableError: "Ein anderes Programm benutzt das Mikrofon.",
   },
+  privacy: { _: "Privatsphäre", now: "Kamera pausiert", help: "Niemand sieht ein Bild; der Ton läuft weiter." },
   proofs: {
     _: "Würde ich mein Kind hören?", help: "Spielt ein leises Geräusch im Kinderzimmer und prüft, ob es dieses Handy erreicht.", test: "Jetzt prüfen", running: "Es wird gelauscht …",
     heard: "Durchgehend gehört: {when}", "not-heard": "NICHT gehört: {when}", weaker: "schwächere Prüfung: das Babyphone hat keinen Lautsprecher", speaker: "schwächere Prüfung: der Lautsprecher fehlt",
@@ -129,6 +130,7 @@ export default {
     stop: "Aufnahme beenden", loading: "Lädt: {part}", large: "Dieser Clip ist zu groß für ein Handy; nimm cradle-parent recordings fetch.",
     short: "Clips",
   },
+  schedule: { "camera.on": "{at} Bild an", "camera.off": "{at} Bild aus", "light.on": "{at} Licht an", "light.off": "{at} Licht aus", "lullaby.on": "{at} Schlaflied", "lullaby.off": "{at} Schlaflied aus" },
   night: {
     _: "Letzte Nacht", bar: "{heard} von {minutes} Minuten hat jemand zugehört", heard: "Abgedeckt", none: "hat nicht begonnen", gap: "Längste Lücke",
     noise: "Geräusche", proof: "Letzter Tontest", unproved: "keiner", camera: "Kamera", microphone: "Mikrofon", speaker: "Lautsprecher",

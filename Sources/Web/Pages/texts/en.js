@@ -94,6 +94,7 @@ export default {
     NotAllowedError: "The browser may not use the microphone. Allow it in the settings of this page.", NotFoundError: "This device has no microphone.",
     NotReadableError: "Another program is using the microphone.",
   },
+  privacy: { _: "Privacy", now: "Camera paused", help: "Nobody sees a picture; the sound goes on." },
   proofs: {
     _: "Would I hear my baby?", help: "Plays a soft sound in the nursery and checks that it reaches this phone.", test: "Test now", running: "Listening …",
     heard: "Heard end to end: {when}", "not-heard": "NOT heard: {when}", weaker: "weaker check: the baby unit has no speaker", speaker: "weaker check: the speaker is missing",
@@ -126,6 +127,7 @@ export default {
     stop: "Stop recording", loading: "Loading: {part}", large: "This clip is too large for a phone; use cradle-parent recordings fetch.",
     short: "Clips",
   },
+  schedule: { "camera.on": "{at} picture on", "camera.off": "{at} picture off", "light.on": "{at} light on", "light.off": "{at} light off", "lullaby.on": "{at} lullaby", "lullaby.off": "{at} lullaby off" },
   night: {
     _: "Last night", bar: "Somebody listened for {heard} of {minutes} minutes", heard: "Covered", none: "has not begun", gap: "Longest gap",
     noise: "Noise", proof: "Last sound check", unproved: "none", camera: "Camera", microphone: "Microphone", speaker: "Speaker",

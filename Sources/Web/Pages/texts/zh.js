@@ -63,6 +63,7 @@ export default {
   microphone: {
     "no-answer": "浏览器没有提供麦克风。请回答它的询问，或在此页面的设置中允许使用麦克风，然后重试。", waiting: "请允许使用麦克风…",
     NotAllowedError: "浏览器不能使用麦克风，请在页面设置里允许。", NotFoundError: "这台设备没有麦克风。", NotReadableError: "麦克风正被别的程序使用。" },
+  privacy: { _: "隐私", now: "摄像头已暂停", help: "没有人能看到画面；声音继续。" },
   proofs: {
     _: "我能听到孩子吗？", help: "在宝宝房间播放一个轻微的声音，并检查它能否传到这部手机。", test: "现在测试", running: "正在监听…",
     heard: "全程听到：{when}", "not-heard": "没有听到：{when}", weaker: "不完整的检查：没有扬声器", speaker: "不完整的检查：找不到扬声器",
@@ -97,6 +98,7 @@ export default {
     },
     now: "今晚",
   },
+  schedule: { "camera.on": "{at} 开画面", "camera.off": "{at} 关画面", "light.on": "{at} 开灯", "light.off": "{at} 关灯", "lullaby.on": "{at} 播放摇篮曲", "lullaby.off": "{at} 停止摇篮曲" },
   open: {
     title: "用手机看宝宝", how: "在摄像头上运行下面的命令，然后扫二维码，或在下面输入代码：", again: "添加摄像头", code: "用代码", "code.label": "8 位数字", "code.bad": "代码是 8 位数字，例如 1234-5678。",
     link: "用链接", "link.label": "链接", token: "用令牌", "token.help": "给访客和其他播放器：sudo cradle-child token add", "token.label": "令牌",

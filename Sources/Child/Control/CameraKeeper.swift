@@ -1,26 +1,30 @@
 internal import Control
+internal import Frames
 internal import Logging
 internal import NIOCore
 internal import Storage
 
-/// What viewers call the cameras. Confined to the event loop.
-final class CameraNames {
-  private let store: JSONStore<CameraTitles>
+/// Keeps what viewers have set of the cameras. Confined to the event loop.
+final class CameraKeeper {
+  private let store: JSONStore<StoredCameras>
   private let loop: any EventLoop
-  private var stored = CameraTitles()
+  private var stored = StoredCameras()
   /// By the camera's id.
   var titles: [String: String] { stored.titles }
+  var isPaused: Bool { stored.isPaused == true }
+  /// When somebody paused them or ended that; seconds since 1970.
+  var changedAt: Double { stored.changedAt ?? 0 }
   /// A file that can't be read is not overwritten.
   private let isStorable: Bool
 
-  init(_ store: JSONStore<CameraTitles>, loop: any EventLoop, logger: Logger) {
+  init(_ store: JSONStore<StoredCameras>, loop: any EventLoop, logger: Logger) {
     self.store = store
     self.loop = loop
     do throws(StoreError) {
       if let earlier = try store.load() { stored = earlier }
       isStorable = true
     } catch {
-      logger.warning("the cameras' names cannot be read", metadata: ["reason": "\(error)"])
+      logger.warning("what was set of the cameras cannot be read", metadata: ["reason": "\(error)"])
       isStorable = false
     }
   }
@@ -43,6 +47,25 @@ final class CameraNames {
       bound.value.stored = before
       throw Self.notStored(error)
     }
+  }
+
+  /// Succeeds once it is on disk. It holds in any case.
+  func setPaused(_ isPaused: Bool) -> EventLoopFuture<Void> {
+    stored.isPaused = isPaused ? true : nil
+    stored.changedAt = MonotonicClock.unixTime.rounded()
+    let loop = loop
+    guard isStorable else { return loop.makeFailedFuture(Self.forgotten(nil)) }
+    do throws(StoreError) {
+      try store.save(stored)
+    } catch {
+      return loop.makeFailedFuture(Self.forgotten(error))
+    }
+    return store.file.written(on: loop).flatMapErrorThrowing { throw Self.forgotten($0) }
+  }
+
+  private static func forgotten(_ error: (any Error)?) -> ControlError {
+    let reason = error.map { "\($0)" } ?? "its log has the reason"
+    return ControlError(.internal, "Done, and not kept: a restart of the baby unit undoes it (\(reason)).")
   }
 
   private static func notStored(_ error: any Error) -> ControlError {
