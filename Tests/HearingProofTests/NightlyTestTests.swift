@@ -8,13 +8,14 @@ import Wire
     at minutes: Int, from start: Int, seconds: Int, clock: (Int) -> Int = { $0 }, unix: ((Int) -> Int)? = nil,
     isListening: (Int) -> Bool
   ) -> [Int] {
-    var test = NightlyTest(minutes: minutes)
+    var (test, steps) = (NightlyTest(minutes: minutes), ClockSteps())
     return (0..<seconds).compactMap { offset in
       let second = start + offset
+      let now = Instant.zero + .seconds(offset)
+      guard steps.isSettled(unixTime: Double(unix?(second) ?? second), now: now) else { return nil }
       let isDue = test.isDue(
-        day: clock(second) / 86_400, minutesOfDay: clock(second) / 60 % 1440,
-        unixTime: Double(unix?(second) ?? second), hasListeners: isListening(second),
-        now: .zero + .seconds(offset))
+        day: clock(second) / 86_400, minutesOfDay: clock(second) / 60 % 1440, hasListeners: isListening(second),
+        now: now)
       return isDue ? second : nil
     }
   }

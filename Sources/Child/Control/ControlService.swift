@@ -49,6 +49,7 @@ final class ControlService: @unchecked Sendable {
   let proofs: ProofKeeper
   let cameraKeeper: CameraKeeper
   private(set) var schedule: Schedule
+  private var clockSteps = ClockSteps()
   private var lastSent: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -404,8 +405,7 @@ final class ControlService: @unchecked Sendable {
     night.beat()
     recording.beat()
     pushes.beat()
-    testHearing()
-    keepSchedule()
+    followClock()
     broadcastChanges()
     for finding in watch.beat() { note(finding) }
     for entry in presence.due(now: MonotonicClock.now) { write(entry) }
@@ -419,21 +419,24 @@ final class ControlService: @unchecked Sendable {
     }
   }
 
-  /// The proof of hearing of each day.
-  private func testHearing() {
+  /// What is done at times of the day.
+  private func followClock() {
     let unixTime = MonotonicClock.unixTime
+    guard clockSteps.isSettled(unixTime: unixTime, now: MonotonicClock.now) else { return }
     let clock = LocalClock(unixSeconds: unixTime)
+    testHearing(clock)
+    // Else nothing has set the clock yet.
+    if !schedule.isEmpty, unixTime >= Double(TrustedClock.earliest.seconds) { keepSchedule(clock) }
+  }
+
+  /// The proof of hearing of each day.
+  private func testHearing(_ clock: LocalClock) {
     let isDue = nightlyTest?.isDue(
-      day: clock.dayNumber, minutesOfDay: clock.minutesOfDay, unixTime: unixTime, hasListeners: !listeners.isEmpty,
-      now: MonotonicClock.now)
+      day: clock.dayNumber, minutesOfDay: clock.minutesOfDay, hasListeners: !listeners.isEmpty, now: MonotonicClock.now)
     if isDue == true { _ = try? beginHearing(by: .owner) }
   }
 
-  /// What is due now.
-  private func keepSchedule() {
-    let clock = LocalClock(unixSeconds: MonotonicClock.unixTime)
-    // Nothing has set the clock yet.
-    guard !schedule.isEmpty, MonotonicClock.unixTime >= Double(TrustedClock.earliest.seconds) else { return }
+  private func keepSchedule(_ clock: LocalClock) {
     for action in schedule.due(day: clock.dayNumber, minutesOfDay: clock.minutesOfDay) { carryOut(action, clock) }
   }
 

@@ -12,10 +12,6 @@ public struct NightlyTest: Sendable {
   /// When somebody began to listen: the stock of a receiver has to fill.
   private var listenedSince: Instant?
 
-  /// Between the wall clock and the monotonic one; nil before the first call.
-  private var offset: Double?
-  private var steppedAt: Instant?
-
   private static let patience: Duration = .seconds(7200)
   private static let settling: Duration = .seconds(10)
   /// The clock may step over its time: by an hour in the night in which summer time begins. A clock that is set right later
@@ -27,25 +23,12 @@ public struct NightlyTest: Sendable {
     self.minutes = minutes
   }
 
-  /// After the wall clock has stepped, it has to stay so long before it counts: it may be wrong for seconds.
-  private static let stepSettling: Duration = .seconds(60)
-  /// In seconds. Less is no step.
-  private static let smallestStep = 5.0
-
   /// Whether it begins now. Call at least twice a minute. By the local clock, which shows an hour twice where summer time
   /// ends: the test is one of the day.
   ///
-  /// - Parameters:
-  ///   - day: number of the day, counted from any.
-  ///   - unixTime: seconds of the wall clock, in no time zone.
-  public mutating func isDue(
-    day: Int, minutesOfDay: Int, unixTime: Double, hasListeners: Bool, now: Instant
-  ) -> Bool {
+  /// - Parameter day: number of the day, counted from any.
+  public mutating func isDue(day: Int, minutesOfDay: Int, hasListeners: Bool, now: Instant) -> Bool {
     listenedSince = hasListeners ? listenedSince ?? now : nil
-    let difference = unixTime - (now - .zero).inSeconds
-    if let offset, abs(difference - offset) >= Self.smallestStep { steppedAt = now }
-    offset = difference
-    if let steppedAt, now - steppedAt < Self.stepSettling { return false }
     let late = minutesOfDay - minutes
     // At the first call, and when the clock was set back by more than midnight's other side: today's is to come, or over.
     if lastDay.map({ day < $0 - 1 }) ?? true { lastDay = late > 0 ? day : day - 1 }
