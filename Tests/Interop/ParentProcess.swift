@@ -19,6 +19,7 @@ struct ParentFigures: Decodable {
   var concealedPercent: Double?
   var freezeCount: Int
   var reconnects: Int
+  var room: String?
   var child: String?
   var alarm: Alarm?
   var shownMs: Shown?

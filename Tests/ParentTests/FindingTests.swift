@@ -62,7 +62,9 @@ import Wire
     let two = try Self.book("Nursery", "Attic")
     #expect(throws: FindingError.severalPaired(two.records)) { try ChildChoice.paired(nil, in: two) }
     #expect(try ChildChoice.paired("attic", in: two).name == "Attic")
-    #expect(throws: FindingError.notPaired("Cellar")) { try ChildChoice.paired("Cellar", in: two) }
+    #expect(throws: FindingError.notPaired("Cellar", paired: ["Nursery", "Attic"])) {
+      try ChildChoice.paired("Cellar", in: two)
+    }
     #expect(throws: FindingError.ambiguous("Cot", ids: ["0000000000000000", "0000000000000001"])) {
       try ChildChoice.paired("Cot", in: Self.book("Cot", "Cot"))
     }
@@ -89,7 +91,8 @@ import Wire
   }
 
   @Test(arguments: [
-    FindingError.nothingPaired, .notPaired("X"), .notFound("X", nil), .notFound("X", .noAvahi), .nothingFound(nil),
+    FindingError.nothingPaired, .notPaired("X", paired: ["Y"]), .notFound("X", nil), .notFound("X", .noAvahi),
+    .nothingFound(nil),
   ])
   func everyErrorSaysWhatToTry(error: FindingError) {
     let text = "\(error)"

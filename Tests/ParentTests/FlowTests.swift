@@ -233,7 +233,9 @@ import Wire
     let id = home.child.identity.id
     let network = FakeDiscovery([.test("Nursery #2", id: id), .test("Cellar", id: "000000000000000b")])
     #expect(try await home.find("nursery #2", on: network).record.id == id)
-    await #expect(throws: FindingError.notPaired("Cellar")) { try await home.find("Cellar", on: network) }
+    await #expect(throws: FindingError.notPaired("Cellar", paired: ["Nursery"])) {
+      try await home.find("Cellar", on: network)
+    }
     await home.child.stop()
   }
 

@@ -25,6 +25,27 @@ import Wire
     #expect(WatchKey(rawValue: "x") == nil)
   }
 
+  @Test func oneOfSeveralRoomsKeepsItsNameAndSaysWhatIsWrong() {
+    var (one, other) = (
+      WatchView(name: "Nursery", isOneOfSeveral: true), WatchView(name: "Nursery #2", isOneOfSeveral: true)
+    )
+    let hello = HelloDocument(
+      name: "Nursery", id: "", version: "", capabilities: [], permissions: [], viewer: "1", state: StateDocument())
+    other.note(.push(.hello(hello)))
+    #expect(other.name == "Nursery #2" && other.problem == "connecting")
+    for index in 0..<2 { index == 0 ? one.note(.state(.connected)) : other.note(.state(.connected)) }
+    #expect(other.problem == nil && WatchRooms.answered([one, other], chosen: 0) == 0)
+    var late = report(.camera)
+    late.since = .zero + .seconds(9)
+    one.note(.alarm(late))
+    other.note(.alarm(report(.link)))
+    #expect(one.problem == Alarm.Kind.camera.title && WatchRooms.answered([one, other], chosen: 0) == 1)
+    other.note(.alarm(report(.link, isAcknowledged: true)))
+    #expect(other.problem == "\(Alarm.Kind.link.title) (seen)" && WatchRooms.answered([one, other], chosen: 1) == 0)
+    other.end = "over"
+    #expect(other.problem == "nobody listens here")
+  }
+
   @Test func steadySoundIsSaid() {
     var view = view(.state(.connected))
     #expect(!view.parts.contains("smoother sound"))

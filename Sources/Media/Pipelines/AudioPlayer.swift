@@ -23,26 +23,30 @@ public final class AudioPlayer: Sendable {
   private let ring = PlaybackRing(target: stock)
   private let output = OutputDelay()
   private let sound: ReceivedSound
-  private let speaker: SpeakerSupervisor?
+  private let speaker: SharedSpeaker?
+  private let pull: PlaybackPull
+  private let part = Mutex<SharedSpeaker.Part?>(nil)
   private let ringing: Ringing
   private let speakerChanged: @Sendable (SpeakerSupervisor.State) -> Void
 
   /// `speakerChanged` is called on one of the speaker's threads.
   ///
-  /// - Parameter vox: only what is louder than this, dB below full scale, is played; nil: everything.
+  /// - Parameters:
+  ///   - shared: the speaker of `device`, where others play as well; nil: one of its own.
+  ///   - vox: only what is louder than this, dB below full scale, is played; nil: everything.
   public init(
-    speaker device: SpeakerDevice?, vox: Double? = nil,
+    speaker device: SpeakerDevice?, shared: SharedSpeaker? = nil, vox: Double? = nil,
     speakerChanged: @escaping @Sendable (SpeakerSupervisor.State) -> Void
   ) {
     let (ring, output) = (ring, output)
     let ringing = Ringing(keepsAwake: device?.isHeard ?? false)
     self.ringing = ringing
-    let pull: PlaybackPull = { samples, heardAt in
+    pull = { samples, heardAt in
       ring.read(into: &samples)
       output.note(waiting: ring.statistics.level, device: heardAt - MonotonicClock.now)
       ringing.apply(to: &samples)
     }
-    speaker = device.flatMap { $0 == .off ? nil : SpeakerSupervisor($0, pull: pull) }
+    speaker = device.flatMap { $0 == .off ? nil : shared ?? SharedSpeaker($0) }
     sound = ReceivedSound(ring: speaker == nil ? nil : ring, vox: vox)
     self.speakerChanged = speakerChanged
   }
@@ -50,7 +54,7 @@ public final class AudioPlayer: Sendable {
   /// Call once.
   public func start() {
     sound.start()
-    speaker?.start(deliver: { _ in }) { [sound, output, speakerChanged] state in
+    let new = speaker?.add(pull) { [sound, output, speakerChanged] state in
       if case .running = state {
         sound.setHeard(true)
       } else {
@@ -59,12 +63,17 @@ public final class AudioPlayer: Sendable {
       }
       speakerChanged(state)
     }
+    part.withLock { $0 = new }
   }
 
   /// Joins the threads.
   public func stop() {
     sound.stop()
-    speaker?.stop()
+    let old = part.withLock { part in
+      defer { part = nil }
+      return part
+    }
+    if let old { speaker?.remove(old) }
   }
 
   /// Call in playout order, from any thread.

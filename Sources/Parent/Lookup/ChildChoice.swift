@@ -13,7 +13,7 @@ enum ChildChoice {
     switch book.find(text) {
     case .found(let record): return record
     case .ambiguous(let records): throw .ambiguous(text, ids: records.map(\.id))
-    case .none: throw .notPaired(text)
+    case .none: throw .notPaired(text, paired: book.records.map(\.name))
     }
   }
 

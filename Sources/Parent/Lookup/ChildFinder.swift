@@ -55,7 +55,7 @@ public struct ChildFinder: Sendable {
     do throws(FindingError) {
       return try ChildChoice.paired(text, in: book)
     } catch {
-      guard case .notPaired(let text) = error, !book.records.isEmpty else { throw error }
+      guard case .notPaired(let text, _) = error, !book.records.isEmpty else { throw error }
       let (ids, name) = (Set(book.records.map(\.id)), text.lowercased())
       let found = await discovery.resolve(within: Self.patience) { ids.contains($0.id) && $0.name.lowercased() == name }
       guard let record = book.records.first(where: { $0.id == found?.id }) else { throw error }

@@ -8,7 +8,8 @@ public enum FindingError: Error, Hashable, Sendable, CustomStringConvertible {
   case severalPaired([PairRecord])
   /// Several children have this name.
   case ambiguous(String, ids: [String])
-  case notPaired(String)
+  /// `paired` are the names of those that are.
+  case notPaired(String, paired: [String])
   /// No child of this name is on the network.
   case notFound(String, DiscoveryProblem?)
   /// No child is on the network.
@@ -29,8 +30,9 @@ public enum FindingError: Error, Hashable, Sendable, CustomStringConvertible {
     case .ambiguous(let name, let ids):
       "several cameras are called “\(name)”; name one by its id, of which the first digits do: "
         + ids.joined(separator: ", ")
-    case .notPaired(let text):
-      "“\(text)” is not paired with this computer; `cradle-parent children` lists those that are, `cradle-parent pair` pairs"
+    case .notPaired(let text, let paired):
+      "“\(text)” is not paired with this computer; `cradle-parent pair` pairs. Paired are: "
+        + (paired.isEmpty ? "none" : paired.joined(separator: ", "))
     case .notFound(let text, let problem):
       "“\(text)” is not on this network; " + Self.advice(problem)
     case .nothingFound(let problem):

@@ -11,6 +11,7 @@ public enum WatchKey: Character, CaseIterable, Sendable {
   case testAlarm = "t"
   case testHearing = "h"
   case drill = "d"
+  case room = "r"
   case fullScreen = "f"
   case small = "p"
   case help = "?"
@@ -34,9 +35,12 @@ public enum WatchKey: Character, CaseIterable, Sendable {
     case .mute: "Mute"
     case .acknowledge: "I'm on it"
     case .help: "Keyboard shortcuts"
-    case .camera, .steady, .testAlarm, .testHearing, .drill, .fullScreen, .small, .quit: nil
+    case .camera, .steady, .testAlarm, .testHearing, .drill, .room, .fullScreen, .small, .quit: nil
     }
   }
+
+  /// Those that are of use where several rooms are watched at once.
+  public var isForRooms: Bool { self == .room }
 
   /// Those that only a window has.
   public var isForWindows: Bool { self == .fullScreen || self == .small }
@@ -55,6 +59,7 @@ public enum WatchKey: Character, CaseIterable, Sendable {
     case .testAlarm: "try the alarm"
     case .testHearing: "sound check: would I hear my baby?"
     case .drill: "alarm drill; twice: everybody's alarm rings"
+    case .room: "next room; 1 to 9: that one"
     case .fullScreen: "full screen"
     case .small: "small window on top; drag it to an edge"
     case .help: "this help"

@@ -1,5 +1,6 @@
 public import DeviceNames
 internal import Pairing
+internal import Pipelines
 public import Server
 public import Signaling
 
@@ -33,6 +34,15 @@ public enum PathChoice: String, Sendable, CaseIterable {
   case relay
 }
 
+/// The speaker of this machine, where several rooms are heard at once.
+public final class WatchSpeaker: Sendable {
+  let shared: SharedSpeaker
+
+  public init(_ device: SpeakerDevice) {
+    shared = SharedSpeaker(device)
+  }
+}
+
 /// What to watch, and where picture and sound go.
 public struct WatchOptions: Sendable {
   public enum Source: Sendable {
@@ -49,6 +59,8 @@ public struct WatchOptions: Sendable {
   public var wantsAudio = true
   /// Where sound is played; nil: nowhere, and it is decoded only for its level.
   public var speaker: SpeakerDevice?
+  /// That one, where others play as well.
+  public var sharedSpeaker: WatchSpeaker?
   /// The child's sound is not played at first; `Watcher.setMuted` changes that. An alarm is heard all the same.
   public var isMuted = false
   /// Sound waits for `steadyDelay`, and pictures with it, so that short gaps of the network are not heard;
@@ -58,6 +70,8 @@ public struct WatchOptions: Sendable {
   public static let steadyDelay: Duration = .milliseconds(400)
   /// Only what is louder than this, dB below full scale, is played; nil: everything.
   public var vox: Double?
+  /// A child that cannot be reached at the beginning is tried again, as later; else that ends watching.
+  public var isPatient = false
   /// The microphone for talking; nil: nobody can talk.
   public var microphone: AudioDevice?
   /// Of the packets that are sent.

@@ -94,6 +94,8 @@ public struct WatchStatistics: Encodable, Sendable {
   /// Whether picture and sound pass through a TURN server; nil without a path.
   public var relayed: Bool?
   public var codec: String?
+  /// What this parent calls the child; nil with WHEP.
+  public var room: String?
   /// The child's name, once it has sent `hello`.
   public var child: String?
   /// With VOX: whether the speaker is open.

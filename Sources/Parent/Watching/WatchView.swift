@@ -20,6 +20,8 @@ public struct WatchView: Sendable {
 
   /// What is watched: a child's name, or an address.
   public var name: String
+  /// One of several rooms that are watched at once: it keeps the name by which this machine tells them apart.
+  public let isOneOfSeveral: Bool
   public var statistics: WatchStatistics?
   public var linkState = WatchStatistics.State.connecting
   public var alarm: Alarm.Report?
@@ -45,8 +47,9 @@ public struct WatchView: Sendable {
   /// What was done or refused is shown for so long.
   private static let remarkTime: Duration = .seconds(6)
 
-  public init(name: String) {
+  public init(name: String, isOneOfSeveral: Bool = false) {
     self.name = name
+    self.isOneOfSeveral = isOneOfSeveral
   }
 
   /// Says what was just done or refused.
@@ -67,7 +70,7 @@ public struct WatchView: Sendable {
     case .lost(let reason): lossReason = reason
     case .alarm(let report): alarm = report
     case .push(.hello(let hello)):
-      if !hello.name.isEmpty { name = hello.name }
+      if !hello.name.isEmpty, !isOneOfSeveral { name = hello.name }
       child = hello.state
       drill = hello.state.drill
     case .push(.state(let state)): merge(state)
@@ -164,6 +167,13 @@ public struct WatchView: Sendable {
     if statistics.packetsLost > 0 { parts.append("lost \(statistics.packetsLost)") }
     if statistics.freezeCount > 0 { parts.append("froze \(statistics.freezeCount)x") }
     return parts
+  }
+
+  /// What is wrong, in a few words, where several rooms have little space each; nil while all is well.
+  public var problem: String? {
+    if end != nil { return "nobody listens here" }
+    if let alarm { return alarm.kind.title + (alarm.isAcknowledged ? " (seen)" : "") }
+    return linkState == .connected ? nil : linkText
   }
 
   /// What stands across the picture; nil while all is well.

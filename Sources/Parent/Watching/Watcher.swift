@@ -5,6 +5,7 @@ public import Frames
 internal import ICE
 internal import Monitoring
 internal import NIOCore
+internal import Pairing
 internal import PeerConnection
 internal import Pipelines
 internal import RTPReceiving
@@ -118,7 +119,9 @@ public final class Watcher: @unchecked Sendable {
       }
     }
     video = VideoPlayer(needsKeyFrame: { request.watcher?.decoderFailed() }, show: seen)
-    audio = AudioPlayer(speaker: options.speaker, vox: options.vox) { state in
+    audio = AudioPlayer(
+      speaker: options.speaker, shared: options.sharedSpeaker?.shared, vox: options.vox
+    ) { state in
       if case .missing(let error) = state { notice(WatchNotice(.information, "no sound: \(error)")) }
       request.watcher?.speakerChanged(state)
     }
@@ -281,7 +284,7 @@ public final class Watcher: @unchecked Sendable {
     if let voice { Task { voice.stop() } }
     guard !isStopping else { return }
     // Until the first success somebody is there to correct a mistake; after it, keep trying through the night.
-    guard hasConnected, let reason = end.passing else {
+    guard hasConnected || options.isPatient, let reason = end.passing else {
       isStopping = true
       if hasConnected { alarm.note(.phase(.refused(isFinal: true, isExpected: options.isLent))) }
       state = .ended
@@ -386,6 +389,7 @@ public final class Watcher: @unchecked Sendable {
     let connection = session?.peer.flatMap { hub.connection($0) }?.statistics(now: now)
     result.reconnects = reconnects
     result.child = child
+    if case .child(let child) = options.source { result.room = child.record.name }
     result.path = path
     result.alarm = report.map {
       WatchStatistics.Alarm(

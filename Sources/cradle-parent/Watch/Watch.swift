@@ -15,7 +15,7 @@ import Wire
 /// `cradle-parent watch`
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Live picture and sound of a paired camera, or of any WHEP server.",
+    abstract: "Live picture and sound of paired cameras, or of any WHEP server.",
     discussion: """
       Reconnects whenever the connection is lost, until Ctrl-C or the end of --duration. A paired camera needs no other option. \
       The key of a WHEP server is remembered at the first connection; from then on, another key is refused.
@@ -23,12 +23,20 @@ struct Watch: AsyncParsableCommand {
       Opens a window on a desktop. In the window and on a terminal, ? shows the keys: light, lullaby, talk, pictures and so \
       on. When the connection is lost, nothing arrives for some seconds, the picture freezes or the microphone is missing, an alarm \
       rings until it is over or somebody presses a.
+
+      Several cameras are watched at once, each with an alarm of its own and the sound of all together: one that fails rings while \
+      the others go on. Then a camera that cannot be reached is tried again from the beginning on.
       """)
 
   @OptionGroup var state: StateOptions
 
-  @Argument(help: "The camera's name, its id (the first four digits do) or host:port. (default: the only paired one)")
-  var child: String?
+  @Argument(
+    help: ArgumentHelp(
+      "The cameras' names, ids (the first four digits do) or host:port. (default: the only paired one)",
+      valueName: "child"))
+  var children: [String] = []
+  @Flag(help: "Watch all paired cameras.")
+  var all = false
   @Option(help: "Instead of a paired camera: a WHEP endpoint, such as https://192.168.1.20:8443/whep.")
   var whep: String?
   @Option(help: "Bearer token for --whep; other users of this machine can see it. (default: $CRADLE_TOKEN)")
@@ -86,7 +94,14 @@ struct Watch: AsyncParsableCommand {
 
   func validate() throws {
     try Bounds.check(duration, below: 100_000_000, "--duration")
-    if whep != nil, child != nil { throw ValidationError("Name a paired child or a WHEP endpoint, not both.") }
+    if whep != nil, all || !children.isEmpty {
+      throw ValidationError("Name a paired child or a WHEP endpoint, not both.")
+    }
+    if all, !children.isEmpty { throw ValidationError("Name cameras or give --all, not both.") }
+    for (value, option) in [(record, "--record"), (snapshot, "--snapshot")]
+    where value != nil && (all || children.count > 1) {
+      throw ValidationError("\(option) is for one camera; start another cradle-parent watch for each.")
+    }
     if token != nil, tokenFile != nil { throw ValidationError("Give --token or --token-file, not both.") }
     if whep == nil, token != nil || tokenFile != nil || fingerprint != nil || verify || allowPlainHTTP {
       throw ValidationError("--token, --token-file, --fingerprint, --verify and --allow-plain-http are for --whep.")
@@ -108,44 +123,64 @@ struct Watch: AsyncParsableCommand {
   func run() async throws {
     MemorySettings.apply()
     let signals = StopSignals()
-    let screen = Screen(isLive: !stats && isatty(STDOUT_FILENO) == 1)
-    let progress = Progress()
-    let hasWindow = window ?? (WatchWindow.isPossible && !audioOnly && !stats)
+    let rooms = try await rooms()
+    let areSeveral = rooms.count > 1
+    let views = rooms.map { room in
+      var view = WatchView(name: room.name, isOneOfSeveral: areSeveral)
+      view.isMuted = mute
+      view.isSteady = steadySound
+      view.vox = vox
+      return view
+    }
+    let screen = Screen(views, isLive: !stats && isatty(STDOUT_FILENO) == 1)
+    let progress = Progress(rooms: rooms.count)
+    if areSeveral, window == true { throw Failure.badConfiguration("--window is for one camera") }
+    let hasWindow = !areSeveral && (window ?? (WatchWindow.isPossible && !audioOnly && !stats))
     let keys = Mutex<TerminalKeys?>(nil)
-    let (source, name, id) = try await source()
-    var view = WatchView(name: name)
-    view.isMuted = mute
-    view.isSteady = steadySound
-    view.vox = vox
-    let desk = WatchDesk(view, screen: screen, hasWindow: hasWindow) { progress.end(nil) }
+    let house = WatchHouse(views, screen: screen, hasWindow: hasWindow) { progress.end(nil) }
     if screen.isLive {
-      let terminal = TerminalKeys { desk.press($0, isHeld: false) }
+      let terminal = TerminalKeys { house.press($0, isHeld: false) }
       keys.withLock { $0 = terminal }
     }
     defer { keys.withLock { $0 }?.close() }
     let isInteractive = hasWindow || keys.withLock { $0 != nil }
     var shown: WatchWindow?
-    if let inbox = desk.inbox {
+    if let inbox = house.inbox {
       shown = WatchWindow(
-        inbox, store: WindowMemoryStore(directory: try state.directory(), name: id), isFullScreen: fullScreen,
-        desk: desk,
-        closed: { progress.end(nil) }, failed: { desk.say("no window: \($0)") })
+        inbox, store: WindowMemoryStore(directory: try state.directory(), name: rooms[0].id),
+        isFullScreen: fullScreen, house: house,
+        closed: { progress.end(nil) }, failed: { house.desks[0].say("no window: \($0)") })
     }
     let stop = Task {
       await signals.first()
       progress.end(nil)
     }
-    var total: WatchStatistics?
+    if areSeveral { sayWhoIsLeftOut(rooms, screen) }
+    var watchers: [Watcher] = []
+    var totals: [WatchStatistics] = []
     do {
-      let watcher = try await start(options(source, isInteractive: isInteractive), desk, progress, isInteractive)
-      desk.begin(watcher)
-      let following = Task { await follow(watcher, desk, progress) }
-      progress.whenOver { following.cancel() }
-      await following.value
-      desk.close()
-      total = await watcher.stop()
+      var speaker: WatchSpeaker?
+      var following: [Task<Void, Never>] = []
+      for (room, desk) in zip(rooms, house.desks) {
+        var options = try options(room.source, isInteractive: isInteractive)
+        options.isPatient = areSeveral
+        if areSeveral, let device = options.speaker {
+          speaker = speaker ?? WatchSpeaker(device)
+          options.sharedSpeaker = speaker
+        }
+        let watcher = try await start(options, desk, progress, isInteractive)
+        watchers.append(watcher)
+        desk.begin(watcher)
+        following.append(Task { await follow(watcher, desk, progress) })
+      }
+      let tasks = following
+      progress.whenOver { for task in tasks { task.cancel() } }
+      for task in tasks { await task.value }
+      house.close()
+      totals = await Self.stop(watchers)
     } catch {
-      desk.close()
+      house.close()
+      _ = await Self.stop(watchers)
       await shown?.whenClosed()
       screen.close()
       throw error as? Failure ?? Failure.failed("\(error)")
@@ -153,10 +188,30 @@ struct Watch: AsyncParsableCommand {
     stop.cancel()
     await shown?.whenClosed()
     screen.close()
-    if stats, let total { print(total.json) }
+    if stats { for total in totals { print(total.json) } }
     if let error = progress.error { throw Failure.failed("\(error)") }
+    if areSeveral {
+      let missed = rooms.indices.filter { !progress.hasReached($0) }.map { rooms[$0].name }
+      if !missed.isEmpty { throw Failure.failed("never reached: \(missed.joined(separator: ", "))") }
+    }
     // It has been said already.
     if progress.hasFailed { throw ExitCode(1) }
+  }
+
+  /// In their order; each takes a moment to say goodbye.
+  private static func stop(_ watchers: [Watcher]) async -> [WatchStatistics] {
+    await withTaskGroup(of: (Int, WatchStatistics).self) { group in
+      for (room, watcher) in watchers.enumerated() { group.addTask { (room, await watcher.stop()) } }
+      var totals: [(Int, WatchStatistics)] = []
+      for await total in group { totals.append(total) }
+      return totals.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  private func sayWhoIsLeftOut(_ rooms: [Room], _ screen: Screen) {
+    guard let book = try? state.parent().pairs() else { return }
+    let others = book.records.filter { record in !rooms.contains { $0.id == record.id } }.map(\.name)
+    if !others.isEmpty { screen.say("nobody listens here to: \(others.joined(separator: ", "))") }
   }
 
   private func start(
@@ -169,7 +224,7 @@ struct Watch: AsyncParsableCommand {
       options,
       notice: { notice in
         if notice.kind == .connected {
-          progress.connected()
+          progress.connected(desk.room)
           // Memory that was only needed for connecting.
           Task {
             try? await Task.sleep(for: .seconds(5))
@@ -181,12 +236,19 @@ struct Watch: AsyncParsableCommand {
           // What is recorded for another program has no reader any more, and nobody looks on.
           if isPiped, !isInteractive { progress.end(nil) }
         }
-        desk.screen.say(notice.text)
+        desk.line(notice.text)
         if notice.kind == .information { desk.remark(notice.text) }
       },
       show: show,
       event: { desk.note($0) },
       ended: { error in
+        if desk.view.isOneOfSeveral {
+          progress.fail()
+          desk.end("\(error)")
+          // The others go on.
+          if progress.giveUp(desk.room), !isInteractive { progress.end(nil) }
+          return
+        }
         // Somebody is there to read it, and the alarm rings until then.
         guard isInteractive, progress.connectedAt != nil || isatty(STDERR_FILENO) == 0 else {
           return progress.end(error)
@@ -254,11 +316,25 @@ struct Watch: AsyncParsableCommand {
     return options
   }
 
-  /// What is watched, how it is called, and a name for its files.
-  private func source() async throws -> (WatchOptions.Source, name: String, id: String) {
+  private struct Room {
+    var source: WatchOptions.Source
+    var name: String
+    /// Fit for a file's name.
+    var id: String
+
+    init(_ child: PairedChild) {
+      (source, name, id) = (.child(child), child.record.name, child.record.id)
+    }
+
+    init(_ source: WHEPSource) {
+      (self.source, name, id) = (.whep(source), "\(source.url.origin.host)", "whep")
+    }
+  }
+
+  /// What is watched.
+  private func rooms() async throws -> [Room] {
     guard let whep else {
-      let paired = try await failing { try await state.finder().paired(child) }
-      return (.child(paired), paired.record.name, paired.record.id)
+      return try await failing { try await pairedRooms() }
     }
     let url: HTTPURL
     do throws(HTTPURLError) {
@@ -273,7 +349,22 @@ struct Watch: AsyncParsableCommand {
       throw Failure.badConfiguration(
         "--whep: http:// would show the token to everybody on the network. Use https://, or say --allow-plain-http.")
     }
-    return (.whep(source), "\(url.origin.host)", "whep")
+    return [Room(source)]
+  }
+
+  private func pairedRooms() async throws -> [Room] {
+    let finder = try state.finder()
+    let names: [String?] = all ? try state.parent().pairs().records.map(\.id) : children
+    var rooms: [Room] = []
+    for name in names.isEmpty ? [nil] : names {
+      let room = Room(try await finder.paired(name))
+      if let name, rooms.contains(where: { $0.id == room.id }) {
+        throw Failure.badConfiguration(
+          room.name == name ? "“\(name)” is named twice" : "“\(name)” is “\(room.name)”, which is named already")
+      }
+      rooms.append(room)
+    }
+    return rooms
   }
 
   private func trust(for origin: HTTPOrigin) throws -> HTTPTrust {
@@ -297,12 +388,32 @@ private final class Progress: Sendable {
     var kept: ParentError?
     var hasFailed = false
     var over: (@Sendable () -> Void)?
+    var reached: Set<Int> = []
+    var givenUp: Set<Int> = []
   }
 
   private let state = Mutex(State())
+  private let rooms: Int
 
-  func connected() {
-    state.withLock { if $0.connectedAt == nil { $0.connectedAt = MonotonicClock.now } }
+  init(rooms: Int) {
+    self.rooms = rooms
+  }
+
+  func connected(_ room: Int) {
+    state.withLock { state in
+      state.reached.insert(room)
+      if state.connectedAt == nil { state.connectedAt = MonotonicClock.now }
+    }
+  }
+
+  func hasReached(_ room: Int) -> Bool { state.withLock { $0.reached.contains(room) } }
+
+  /// Trying again would not help. True when no room is left.
+  func giveUp(_ room: Int) -> Bool {
+    state.withLock { state in
+      state.givenUp.insert(room)
+      return state.givenUp.count == rooms
+    }
   }
 
   /// The first end counts.

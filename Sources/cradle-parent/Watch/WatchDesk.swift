@@ -8,7 +8,7 @@ import Storage
 import Synchronization
 import Wire
 
-/// What a person sees and does while watching, in the window and on the terminal.
+/// What a person sees of a room and does there while watching, in the window and on the terminal.
 final class WatchDesk: Sendable {
   private struct State {
     var view: WatchView
@@ -25,15 +25,18 @@ final class WatchDesk: Sendable {
   /// Nil: without a window.
   let inbox: WindowInbox?
   let screen: Screen
+  /// Its number among those that are watched.
+  let room: Int
   private let state: Mutex<State>
   private let notifier = DesktopNotifier()
   private let quit: @Sendable () -> Void
   private let talk: AsyncStream<TalkOrder>.Continuation
 
   /// - Parameter quit: called when a key ends it.
-  init(_ view: WatchView, screen: Screen, hasWindow: Bool, quit: @escaping @Sendable () -> Void) {
+  init(_ view: WatchView, room: Int, screen: Screen, inbox: WindowInbox?, quit: @escaping @Sendable () -> Void) {
     state = Mutex(State(view: view))
-    inbox = hasWindow ? WindowInbox(WindowContent(view, now: MonotonicClock.now)) : nil
+    self.inbox = inbox
+    self.room = room
     self.screen = screen
     self.quit = quit
     let (orders, talk) = AsyncStream.makeStream(of: TalkOrder.self, bufferingPolicy: .bufferingNewest(16))
@@ -46,7 +49,6 @@ final class WatchDesk: Sendable {
   func close() {
     talk.finish()
     notifier.close()
-    inbox?.end()
   }
 
   func begin(_ watcher: Watcher) {
@@ -54,6 +56,9 @@ final class WatchDesk: Sendable {
   }
 
   private var watcher: Watcher? { state.withLock { $0.watcher } }
+
+  /// As it is shown now.
+  var view: WatchView { state.withLock { $0.view } }
 
   // MARK: What happens
 
@@ -64,7 +69,13 @@ final class WatchDesk: Sendable {
       return state.view
     }
     inbox?.update(WindowContent(view, now: MonotonicClock.now))
-    screen.show(view)
+    screen.show(view, room: room)
+  }
+
+  /// A line on the terminal; it names the room where there are several.
+  func line(_ text: String) {
+    let view = view
+    screen.say(view.isOneOfSeveral ? "\(view.name): \(text)" : text)
   }
 
   func show(_ statistics: WatchStatistics) {
@@ -77,13 +88,13 @@ final class WatchDesk: Sendable {
   }
 
   func say(_ text: String) {
-    screen.say(text)
+    line(text)
     remark(text)
   }
 
   /// Watching was given up; shown until somebody has read it.
   func end(_ reason: String) {
-    screen.say(reason)
+    line(reason)
     change { $0.end = reason }
   }
 
@@ -98,7 +109,7 @@ final class WatchDesk: Sendable {
     switch event {
     case .alarm(let report): alarmChanged(from: before, to: report)
     case .push(.hello(let hello)): state.withLock { $0.viewer = hello.viewer }
-    case .push(.event(let event)): if screen.isLive { screen.say(event.summary) }
+    case .push(.event(let event)): if screen.isLive { line(event.summary) }
     case .push(.state(let new)):
       if let hearing = new.hearing { say(hearing.text) }
       if let drill = new.drill, drill.number != beforeDrill?.number || drill.state != beforeDrill?.state {
@@ -118,13 +129,12 @@ final class WatchDesk: Sendable {
   private func alarmChanged(from old: Alarm.Report?, to new: Alarm.Report?) {
     if let new {
       guard new.kind != old?.kind || (new.isRinging && old?.isRinging != true) else { return }
-      screen.say(new.level == .notice ? new.kind.title : "ALARM: \(new.kind.title). \(new.kind.advice)")
+      line(new.level == .notice ? new.kind.title : "ALARM: \(new.kind.title). \(new.kind.advice)")
     } else if let old {
       say(old.kind == .test ? "the test is over" : "over: \(old.kind.title)")
     }
     if let new, new.isRinging {
-      let name = state.withLock { $0.view.name }
-      notifier.show(title: "\(name): \(new.kind.title)", body: new.kind.advice)
+      notifier.show(title: "\(view.name): \(new.kind.title)", body: new.kind.advice)
     } else {
       notifier.withdraw()
     }
@@ -161,7 +171,7 @@ final class WatchDesk: Sendable {
     case .drill: pressDrill()
     case .help: if !isHeld { showTerminalHelp() }
     case .quit: quit()
-    case .fullScreen, .small: break
+    case .fullScreen, .small, .room: break
     }
   }
 
@@ -170,7 +180,8 @@ final class WatchDesk: Sendable {
   }
 
   private func showTerminalHelp() {
-    let keys = WatchKey.allCases.filter { !$0.isForWindows }
+    let areSeveral = view.isOneOfSeveral
+    let keys = WatchKey.allCases.filter { !$0.isForWindows && (areSeveral || !$0.isForRooms) }
     screen.show(
       keys.map { "  \($0.name)\(String(repeating: " ", count: 7 - $0.name.count))\($0.meaning(isHeld: false))" })
   }
@@ -185,7 +196,7 @@ final class WatchDesk: Sendable {
 
   private func order(_ command: (WatchView) -> any ControlCommand) {
     guard let watcher else { return }
-    let command = command(state.withLock { $0.view })
+    let command = command(view)
     Task {
       do {
         let reply: any ControlReply = try await watcher.perform(command)
@@ -204,7 +215,7 @@ final class WatchDesk: Sendable {
 
   private func takePicture() {
     guard let watcher else { return }
-    let name = state.withLock { $0.view.name }
+    let name = view.name
     Task {
       do {
         let picture = try await watcher.screenshot()
@@ -230,13 +241,13 @@ final class WatchDesk: Sendable {
   private func pressTalk(isHeld: Bool) {
     guard let watcher else { return }
     guard watcher.canTalk else { return say("only a paired device can talk") }
-    let isTalking = state.withLock { $0.view.talking != .silent }
+    let isTalking = view.talking != .silent
     talk.yield(isTalking && !isHeld ? .end : .begin)
   }
 
   private func follow(_ order: TalkOrder) async {
     guard let watcher else { return }
-    let talking = state.withLock { $0.view.talking }
+    let talking = view.talking
     switch order {
     case .begin:
       guard talking == .silent else { return }
@@ -277,7 +288,9 @@ extension WindowContent {
     }
     isRinging = view.isRinging
     waiting = view.waiting
-    help = WatchKey.allCases.map { HelpRow($0.name, $0.meaning(isHeld: true)) }
+    help = WatchKey.allCases.filter { view.isOneOfSeveral || !$0.isForRooms }.map {
+      HelpRow($0.name, $0.meaning(isHeld: true))
+    }
   }
 }
 

@@ -15,7 +15,7 @@ struct WatchWindow {
   ///   - closed: called when a person has closed it.
   ///   - failed: called when there is none, with the reason.
   init(
-    _ inbox: WindowInbox, store: WindowMemoryStore, isFullScreen: Bool, desk: WatchDesk,
+    _ inbox: WindowInbox, store: WindowMemoryStore, isFullScreen: Bool, house: WatchHouse,
     closed: @escaping @Sendable () -> Void, failed: @escaping @Sendable (String) -> Void
   ) {
     var options = ViewerWindow.Options()
@@ -25,7 +25,7 @@ struct WatchWindow {
     do {
       options.memory = try store.load()
     } catch {
-      desk.say("\(error)")
+      house.desks[0].say("\(error)")
       mayRemember = false
     }
     let (start, remembers) = (options, mayRemember)
@@ -34,8 +34,8 @@ struct WatchWindow {
         do throws(DesktopError) {
           let window = try ViewerWindow(inbox, options: start) { key in
             switch key {
-            case .pressed(let key): desk.press(key, isHeld: true)
-            case .released(let key): desk.release(key)
+            case .pressed(let key): house.press(key, isHeld: true)
+            case .released(let key): house.release(key)
             }
           } remember: { memory in
             if remembers { try? store.save(memory) }
