@@ -19,9 +19,10 @@ struct Painter {
 
   let renderer: OpaquePointer
   private var texts = TextTextures()
-  private var picture: Texture?
-  /// Pixels of the window, of this drawing.
-  private var area = (width: 0, height: 0)
+  /// By room.
+  private var pictures: [Int: Texture] = [:]
+  /// Pixels of what is drawn into: the window, or a part of it.
+  private var area = WindowPlace(x: 0, y: 0, width: 0, height: 0)
   private var pointer: (x: Int, y: Int)?
   /// The buttons of the last drawing, pixels.
   private(set) var targets: [(place: WindowPlace, does: Target)] = []
@@ -30,6 +31,8 @@ struct Painter {
   enum Target: Hashable {
     case key(Character)
     case stay, leave
+    case room(Int)
+    case allRooms
   }
 
   init(renderer: OpaquePointer) {
@@ -39,15 +42,17 @@ struct Painter {
   /// Everything has to be uploaded again.
   mutating func forget() {
     texts.forget()
-    picture = nil
+    pictures = [:]
   }
 
   /// The picture's pixels go to the graphics memory; it converts the colours and scales.
-  mutating func upload(_ frame: VideoFrame) {
+  mutating func upload(_ frame: VideoFrame, room: Int) {
+    var picture = pictures[room]
     if picture?.width != frame.width || picture?.height != frame.height {
       picture = Texture(
         renderer, format: CSDL_IYUV, access: SDL_TEXTUREACCESS_STREAMING, width: frame.width, height: frame.height)
       if let picture { _ = sdl.pointee.SetTextureScaleMode(picture.handle, SDL_ScaleModeLinear) }
+      pictures[room] = picture
     }
     guard let picture else { return }
     _ = sdl.pointee.UpdateYUVTexture(
@@ -55,10 +60,12 @@ struct Painter {
       Int32(clamping: frame.strideUV))
   }
 
-  /// What lies over the picture besides the content's own.
+  /// What lies over the pictures besides the content's own.
   struct Overlay {
-    /// Seconds since the last picture, when it is no longer a live one.
-    var age: Int?
+    /// By room: seconds since the last picture, when it is no longer a live one.
+    var ages: [Int: Int] = [:]
+    /// Of several rooms the chosen one is large.
+    var isLarge = false
     var showsLine = false
     var showsButtons = false
     var showsHelp = false
@@ -69,38 +76,52 @@ struct Painter {
     var pointer: (x: Int, y: Int)?
   }
 
-  mutating func draw(_ content: WindowContent, _ overlay: Overlay, size: (width: Int, height: Int)) {
-    area = size
+  mutating func draw(_ content: WindowRooms, _ overlay: Overlay, size: (width: Int, height: Int)) {
+    let whole = WindowPlace(x: 0, y: 0, width: size.width, height: size.height)
+    area = whole
     pointer = overlay.pointer
     targets = []
-    fill(x: 0, y: 0, width: size.width, height: size.height, .background)
-    if let picture {
-      let place = WindowGeometry.letterbox(width: picture.width, height: picture.height, in: size)
-      var target = SDL_Rect(place)
-      let light: UInt8 = overlay.age == nil ? 255 : 80
-      _ = sdl.pointee.SetTextureColorMod(picture.handle, light, light, light)
-      _ = sdl.pointee.RenderCopy(renderer, picture.handle, nil, &target)
-    }
+    fill(whole, .background)
     let scale = Self.scale(size)
+    // It lies over all rooms.
+    let isCovered = overlay.question != nil || overlay.showsHelp || content.alarm != nil
+    if content.areSeveral {
+      // Within the frame, whose thickness changes.
+      if content.isRinging { area = whole.inset(by: 6 * scale) }
+      drawRooms(content, overlay, isCovered: isCovered, scale: scale)
+    } else {
+      drawPicture(0, age: overlay.ages[0])
+    }
+    let stage = area
+    area = whole
     let frame = content.isRinging ? (overlay.isBright ? 6 : 2) * scale : 0
-    if frame > 0 { drawFrame(frame) }
+    if frame > 0 { drawFrame(frame, .alarm) }
     if let question = overlay.question {
       drawQuestion(question, scale: scale)
     } else if overlay.showsHelp {
-      drawHelp(content.help, scale: scale)
-    } else if let banner = content.banner {
-      drawBanner(banner, age: overlay.age, scale: scale)
-    } else if let age = overlay.age {
-      drawCentred([Self.text(age: age)], scale: scale * 2, .text)
-    } else if picture == nil {
-      drawCentred(content.waiting, scale: scale, .faint)
+      drawHelp(content.room.help, scale: scale)
+    } else if let alarm = content.alarm {
+      drawBanner(alarm, age: nil, scale: scale)
+    }
+    guard !content.areSeveral || overlay.isLarge else { return sdl.pointee.RenderPresent(renderer) }
+    area = stage
+    let (room, age) = (content.room, overlay.ages[content.chosen])
+    if !isCovered {
+      if let banner = room.banner {
+        drawBanner(banner, age: age, scale: scale)
+      } else if let age {
+        drawCentred([Self.text(age: age)], scale: scale * 2, .text)
+      } else if pictures[content.chosen] == nil {
+        drawCentred(room.waiting, scale: scale, .faint)
+      }
     }
     // Within the frame, whose thickness changes.
     let bottom = size.height - (content.isRinging ? 6 * scale : 0)
     let lineHeight = overlay.showsLine ? 16 * scale : 0
-    if overlay.showsLine { drawLine(content, top: bottom - lineHeight, height: lineHeight, scale: scale) }
-    if overlay.showsButtons, overlay.question == nil, !overlay.showsHelp {
-      drawButtons(content.buttons, bottom: bottom - lineHeight - 6 * scale, scale: scale)
+    if overlay.showsLine { drawLine(room, room.parts, top: bottom - lineHeight, height: lineHeight, scale: scale) }
+    if overlay.showsButtons, !isCovered {
+      drawButtons(
+        room.buttons, isOneOfSeveral: content.areSeveral, bottom: bottom - lineHeight - 6 * scale, scale: scale)
     }
     sdl.pointee.RenderPresent(renderer)
   }
@@ -120,12 +141,94 @@ struct Painter {
     }
   }
 
+  // MARK: Rooms
+
+  /// Leaves `area` where the large one is, if one is.
+  private mutating func drawRooms(_ content: WindowRooms, _ overlay: Overlay, isCovered: Bool, scale: Int) {
+    let gap = scale
+    let isTarget = !isCovered && area.width >= Self.leastWidth
+    let warning = overlay.isLarge ? nil : content.warning.flatMap { texture($0, Self.size(scale)) }
+    if let warning {
+      let height = warning.height + 4 * scale
+      draw(
+        warning, x: area.x + 5 * scale, y: area.y + area.height - height + 2 * scale, .alarm,
+        room: area.width - 10 * scale)
+      area.height -= height
+    }
+    if overlay.isLarge {
+      let others = content.rooms.indices.filter { $0 != content.chosen }
+      let (strips, stage) = WindowGeometry.strips(
+        others.count, width: 140 * scale, height: 24 * scale, in: area, gap: gap)
+      for (room, place) in zip(others, strips) {
+        area = place
+        drawStrip(content.rooms[room], room, age: overlay.ages[room], scale: min(scale, max(1, place.height / 14)))
+        if isTarget { targets.append((place, .room(room))) }
+      }
+      area = stage
+      drawPicture(content.chosen, age: overlay.ages[content.chosen])
+      return
+    }
+    for (room, place) in WindowGeometry.grid(content.rooms.count, in: area, gap: gap).enumerated() {
+      area = place
+      drawTile(
+        content.rooms[room], room, age: overlay.ages[room], isChosen: room == content.chosen,
+        scale: max(min(2, scale), Self.scale((place.width, place.height))))
+      if isTarget { targets.append((place, .room(room))) }
+    }
+  }
+
+  private mutating func drawTile(_ content: WindowContent, _ room: Int, age: Int?, isChosen: Bool, scale: Int) {
+    let place = area
+    drawPicture(room, age: content.problem == nil ? age : age ?? 0)
+    let height = 16 * scale
+    let ageText = age.map { "The picture is \(Self.text(age: $0))." }
+    area.height -= height
+    if let problem = content.problem {
+      let colour: Colour = content.tone == .bad ? .alarm : .gold
+      drawCentred([problem, ageText].compactMap(\.self), scale: scale, colour)
+    } else if let age {
+      drawCentred([Self.text(age: age)], scale: scale, .text)
+    } else if pictures[room] == nil {
+      drawCentred(content.waiting, scale: scale, .faint)
+    }
+    area = place
+    drawLine(
+      content, [content.name, content.note].compactMap(\.self), top: place.y + place.height - height, height: height,
+      scale: scale)
+    if content.isRinging || isChosen { drawFrame(scale, content.isRinging ? .alarm : .gold) }
+  }
+
+  private mutating func drawStrip(_ content: WindowContent, _ room: Int, age: Int?, scale: Int) {
+    let place = area
+    area.width = min(place.width / 4, place.height * 16 / 9)
+    drawPicture(room, age: age)
+    area.x += area.width
+    area.width = place.width - area.width
+    drawLine(
+      content, [content.name, content.problem ?? content.note].compactMap(\.self), top: place.y, height: place.height,
+      scale: scale)
+    area = place
+    if content.isRinging { drawFrame(scale, .alarm) }
+  }
+
+  /// - Parameter age: one that is old is dark.
+  private func drawPicture(_ room: Int, age: Int?) {
+    guard let picture = pictures[room] else { return }
+    var target = SDL_Rect(WindowGeometry.letterbox(width: picture.width, height: picture.height, in: area))
+    let light: UInt8 = age == nil ? 255 : 80
+    _ = sdl.pointee.SetTextureColorMod(picture.handle, light, light, light)
+    _ = sdl.pointee.RenderCopy(renderer, picture.handle, nil, &target)
+  }
+
   // MARK: Parts
 
-  private mutating func drawLine(_ content: WindowContent, top: Int, height: Int, scale: Int) {
-    fill(x: 0, y: top, width: area.width, height: height, .background, opacity: 200)
+  /// A narrower window is dragged by its picture.
+  private static let leastWidth = 420
+
+  private mutating func drawLine(_ content: WindowContent, _ parts: [String], top: Int, height: Int, scale: Int) {
+    fill(x: area.x, y: top, width: area.width, height: height, .background, opacity: 200)
     let middle = top + height / 2
-    var x = 5 * scale
+    var x = area.x + 5 * scale
     let mark: Colour =
       switch content.tone {
       case .good: .good
@@ -139,12 +242,14 @@ struct Painter {
       x += (Self.meterSteps * 4 + 6) * scale
     }
     // What was said just now comes first: it is why the line was shown.
-    let parts = [content.said].compactMap(\.self) + content.parts
+    let (parts, end) = ([content.said].compactMap(\.self) + parts, area.x + area.width - 4 * scale)
     for (index, part) in parts.enumerated() {
       guard let text = texture(part, Self.size(scale)) else { continue }
-      guard x + text.width <= area.width - 4 * scale || index == 0 else { break }
+      guard x + text.width <= end || index == 0 else { break }
       let isSaid = content.said != nil && index == 0
-      draw(text, x: x, y: middle - text.height / 2, isSaid ? .gold : .text)
+      let colour: Colour =
+        isSaid || part == content.note ? .gold : part == content.problem && content.tone == .bad ? .alarm : .text
+      draw(text, x: x, y: middle - text.height / 2, colour, room: end - x)
       x += text.width + 10 * scale
     }
   }
@@ -189,14 +294,14 @@ struct Painter {
     var height = 14 * scale + texts.reduce(0) { $0 + ($1.map { $0.height + between } ?? 0) }
     let buttonScale = buttons.count == 1 ? large : scale
     if !buttons.isEmpty { height += 26 * buttonScale }
-    let top = max(0, (area.height - height) / 2)
-    fill(x: 0, y: top, width: area.width, height: height, .background, opacity: 225)
-    fill(x: 0, y: top, width: area.width, height: scale, edge)
-    fill(x: 0, y: top + height - scale, width: area.width, height: scale, edge)
+    let top = area.y + max(0, (area.height - height) / 2)
+    fill(x: area.x, y: top, width: area.width, height: height, .background, opacity: 225)
+    fill(x: area.x, y: top, width: area.width, height: scale, edge)
+    fill(x: area.x, y: top + height - scale, width: area.width, height: scale, edge)
     var y = top + 7 * scale
     for (index, text) in texts.enumerated() {
       guard let text else { continue }
-      draw(text, x: (area.width - text.width) / 2, y: y, index == 0 ? edge : .text)
+      draw(text, x: area.x + (area.width - text.width) / 2, y: y, index == 0 ? edge : .text)
       y += text.height + between
     }
     drawRow(
@@ -204,11 +309,13 @@ struct Painter {
       height: 22 * buttonScale, scale: buttonScale)
   }
 
-  private mutating func drawButtons(_ buttons: [WindowContent.Button], bottom: Int, scale: Int) {
-    // The small window is dragged by its picture.
-    guard area.width >= 420 else { return }
+  private mutating func drawButtons(
+    _ buttons: [WindowContent.Button], isOneOfSeveral: Bool, bottom: Int, scale: Int
+  ) {
+    guard area.width >= Self.leastWidth else { return }
+    let back: [(title: String, edge: Colour, does: Target)] = isOneOfSeveral ? [("All rooms", .faint, .allRooms)] : []
     drawRow(
-      buttons.map { ($0.title, $0.isOn ? .gold : .faint, .key($0.key)) }, bottom: bottom, height: 18 * scale,
+      back + buttons.map { ($0.title, $0.isOn ? .gold : .faint, .key($0.key)) }, bottom: bottom, height: 18 * scale,
       scale: scale)
   }
 
@@ -225,7 +332,7 @@ struct Painter {
       width += between + text.width + 2 * padding
       row.append((text, button.edge, button.does))
     }
-    var x = (area.width - width) / 2
+    var x = area.x + (area.width - width) / 2
     for (text, edge, does) in row {
       let place = WindowPlace(x: x, y: bottom - height, width: text.width + 2 * padding, height: height)
       let isPointed = pointer.map { place.contains(x: $0.x, y: $0.y) } == true
@@ -261,11 +368,12 @@ struct Painter {
     }
   }
 
-  private func drawFrame(_ width: Int) {
-    fill(x: 0, y: 0, width: area.width, height: width, .alarm)
-    fill(x: 0, y: area.height - width, width: area.width, height: width, .alarm)
-    fill(x: 0, y: 0, width: width, height: area.height, .alarm)
-    fill(x: area.width - width, y: 0, width: width, height: area.height, .alarm)
+  private func drawFrame(_ width: Int, _ colour: Colour) {
+    let (x, y) = (area.x, area.y)
+    fill(x: x, y: y, width: area.width, height: width, colour)
+    fill(x: x, y: y + area.height - width, width: area.width, height: width, colour)
+    fill(x: x, y: y, width: width, height: area.height, colour)
+    fill(x: x + area.width - width, y: y, width: width, height: area.height, colour)
   }
 
   // MARK: Text and rectangles
@@ -280,17 +388,19 @@ struct Painter {
   private mutating func drawCentred(_ lines: [String], scale: Int, _ colour: Colour) {
     let room = max(1, area.width - 4 * scale)
     let texts = lines.compactMap { texture($0, Self.size(scale), room: room) }
-    var y = (area.height - texts.reduce(0) { $0 + $1.height }) / 2
+    var y = area.y + (area.height - texts.reduce(0) { $0 + $1.height }) / 2
     for text in texts {
-      draw(text, x: (area.width - text.width) / 2, y: y, colour)
+      draw(text, x: area.x + (area.width - text.width) / 2, y: y, colour)
       y += text.height
     }
   }
 
-  private func draw(_ text: Texture, x: Int, y: Int, _ colour: Colour) {
+  /// - Parameter room: what is wider is cut off.
+  private func draw(_ text: Texture, x: Int, y: Int, _ colour: Colour, room: Int = .max) {
     _ = sdl.pointee.SetTextureColorMod(text.handle, colour.red, colour.green, colour.blue)
-    var target = SDL_Rect(WindowPlace(x: x, y: y, width: text.width, height: text.height))
-    _ = sdl.pointee.RenderCopy(renderer, text.handle, nil, &target)
+    var source = SDL_Rect(WindowPlace(x: 0, y: 0, width: min(text.width, max(0, room)), height: text.height))
+    var target = SDL_Rect(WindowPlace(x: x, y: y, width: Int(source.w), height: text.height))
+    _ = sdl.pointee.RenderCopy(renderer, text.handle, &source, &target)
   }
 
   private func fill(x: Int, y: Int, width: Int, height: Int, _ colour: Colour, opacity: UInt8 = 255) {

@@ -4,7 +4,7 @@ public import Storage
 internal import Wire
 
 /// The window of a viewer: the picture, scaled with its aspect, and a line that comes when somebody moves the pointer or
-/// presses a key. Used by one thread only, the program's first one, as some desktops demand.
+/// presses a key. Several rooms are tiles, or one is large and the others are strips. Used by one thread only, the program's first one, as some desktops demand.
 public final class ViewerWindow {
   /// What a viewer's window begins with.
   public struct Options: Sendable {
@@ -34,9 +34,12 @@ public final class ViewerWindow {
 
   private var memory: WindowMemory
   private var unsavedSince: Instant?
-  private var content: WindowContent
+  private var content: WindowRooms
+  /// Of several rooms the chosen one is large.
+  private var isLarge = false
   private var pictureSize = (width: 16, height: 9)
-  private var pictureAt: Instant?
+  /// By room.
+  private var picturesAt: [Int: Instant] = [:]
   private var lineUntil: Instant?
   private var pointerUntil: Instant?
   /// Pixels.
@@ -49,8 +52,8 @@ public final class ViewerWindow {
   private var isFullScreen = false
   private var isSmall = false
   private var isClosing = false
-  /// The last click was at a ringing alarm.
-  private var isAnswering = false
+  /// The last click was at a ringing alarm, or opened a room: it is not the first half of a double click.
+  private var isClickUsed = false
   /// Where the pointer and the small window were when the button was pressed.
   private var drag: (pointer: (x: Int, y: Int), window: WindowPlace)?
 
@@ -124,7 +127,7 @@ public final class ViewerWindow {
       } else {
         mustDraw = true
       }
-      let (picture, content, isEnded) = inbox.take()
+      let (pictures, content, isEnded) = inbox.take()
       if isEnded {
         finish()
         return false
@@ -133,14 +136,14 @@ public final class ViewerWindow {
         mustDraw = true
         follow(content)
       }
-      if let picture {
-        pictureSize = (picture.frame.width, picture.frame.height)
-        pictureAt = picture.decodedAt
-        painter.upload(picture.frame)
+      for (room, picture) in pictures {
+        if room == content.chosen { pictureSize = (picture.frame.width, picture.frame.height) }
+        picturesAt[room] = picture.decodedAt
+        painter.upload(picture.frame, room: room)
       }
-      if mustDraw || picture != nil, !surface.isHidden {
+      if mustDraw || !pictures.isEmpty, !surface.isHidden {
         draw()
-        if let picture { inbox.note(delay: MonotonicClock.now - picture.decodedAt) }
+        for picture in pictures.values { inbox.note(delay: MonotonicClock.now - picture.decodedAt) }
       }
       saveIfDue()
     }
@@ -157,14 +160,15 @@ public final class ViewerWindow {
 
   private func draw() {
     let now = MonotonicClock.now
-    let age = pictureAt.map { now - $0 }.flatMap { $0 > Self.freshness ? Int(saturating: $0.inSeconds) : nil }
+    let ages = picturesAt.mapValues { now - $0 }.filter { $0.value > Self.freshness }
     let phase = now.nanoseconds / 500_000_000 % 2 == 0
     let isTouched = lineUntil.map { now < $0 } ?? false
     let isPointed = pointerUntil.map { now < $0 } ?? false
     var overlay = Painter.Overlay()
-    overlay.age = age
-    overlay.showsLine = content.isLinePinned || content.banner != nil || isTouched
-    overlay.showsButtons = isPointed && content.banner == nil && !isSmall
+    overlay.ages = ages.mapValues { Int(saturating: $0.inSeconds) }
+    overlay.isLarge = isLarge
+    overlay.showsLine = content.room.isLinePinned || content.room.banner != nil || isTouched
+    overlay.showsButtons = isPointed && content.room.banner == nil && !isSmall
     overlay.showsHelp = showsHelp
     overlay.question = question
     overlay.isBright = phase
@@ -175,9 +179,9 @@ public final class ViewerWindow {
 
   private func showLine() { lineUntil = MonotonicClock.now + Self.lineTime }
 
-  private func follow(_ new: WindowContent) {
+  private func follow(_ new: WindowRooms) {
     if new.title != content.title { sdl.pointee.SetWindowTitle(surface.window, new.title) }
-    if let said = new.said, said != content.said { showLine() }
+    if let said = new.room.said, said != content.room.said { showLine() }
     if new.isRinging, !content.isRinging {
       _ = sdl.pointee.FlashWindow(surface.window, SDL_FLASH_UNTIL_FOCUSED)
       question = nil
@@ -235,23 +239,28 @@ public final class ViewerWindow {
   }
 
   private func click(isDouble: Bool) {
-    if let pointer, let target = painter.targets.first(where: { $0.place.contains(x: pointer.x, y: pointer.y) }) {
+    if let pointer, let target = painter.targets.last(where: { $0.place.contains(x: pointer.x, y: pointer.y) }) {
       switch target.does {
       case .key(let key):
         held = key
         press(key)
       case .stay: question = nil
       case .leave: isClosing = true
+      case .allRooms: isLarge = false
+      case .room(let room):
+        isClickUsed = true
+        isLarge = true
+        handle(.chose(room))
       }
       return
     }
     if isDouble {
-      // Whoever clicks at an alarm has seen it, and may click twice.
-      guard !isAnswering else { return }
+      guard !isClickUsed else { return }
       return isSmall ? setSmall(false) : setFullScreen(!isFullScreen)
     }
-    isAnswering = content.isRinging
-    if isAnswering { handle(.pressed("a")) }
+    // Whoever clicks at an alarm has seen it, and may click twice.
+    isClickUsed = content.isRinging
+    if isClickUsed { handle(.pressed("a")) }
     showsHelp = false
     if isSmall { drag = (ScreenSurface.pointer, surface.place) }
   }
@@ -267,6 +276,8 @@ public final class ViewerWindow {
     switch key {
     case "q": close()
     case Self.escape: escape()
+    case "\u{8}": isLarge = false
+    case "\r": isLarge = content.areSeveral
     case "f": setFullScreen(!isFullScreen)
     case "p": setSmall(!isSmall)
     case "?": showsHelp.toggle()
@@ -287,6 +298,8 @@ public final class ViewerWindow {
   private func escape() {
     if showsHelp {
       showsHelp = false
+    } else if isLarge {
+      isLarge = false
     } else if isFullScreen {
       setFullScreen(false)
     } else if isSmall {

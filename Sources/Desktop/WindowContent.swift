@@ -1,4 +1,4 @@
-/// What a window shows besides the picture.
+/// What a window shows of a room besides the picture.
 public struct WindowContent: Hashable, Sendable {
   /// Colour of the line's first mark.
   public enum Tone: Sendable {
@@ -61,6 +61,11 @@ public struct WindowContent: Hashable, Sendable {
 
   /// The window's name on the desktop.
   public var title: String
+  /// What the room is called, and what is wrong there, where several are shown.
+  public var name = ""
+  public var problem: String?
+  /// What is not as it could be, such as a smaller picture, there as well.
+  public var note: String?
   public var tone = Tone.waiting
   /// Sound level, dB below full scale; nil: no meter.
   public var meterDb: Double?
@@ -90,4 +95,6 @@ public struct WindowContent: Hashable, Sendable {
 public enum WindowKey: Hashable, Sendable {
   case pressed(Character)
   case released(Character)
+  /// Keys are to be for this room.
+  case chose(Int)
 }

@@ -23,6 +23,53 @@ public enum WindowGeometry {
       height: fitted.height)
   }
 
+  /// The same within a place.
+  static func letterbox(width: Int, height: Int, in place: WindowPlace) -> WindowPlace {
+    var result = letterbox(width: width, height: height, in: (place.width, place.height))
+    result.x += place.x
+    result.y += place.y
+    return result
+  }
+
+  /// Places for several rooms, row by row: two side by side, four in two rows. They fill the area but for a gap between them.
+  public static func grid(_ count: Int, in area: WindowPlace, gap: Int = 0) -> [WindowPlace] {
+    guard count > 0 else { return [] }
+    var columns = 1
+    while columns * columns < count { columns += 1 }
+    let rows = (count + columns - 1) / columns
+    // Twice as high as wide: a phone's screen, or half of a wide one.
+    if area.height > 2 * area.width { return cells(count, columns: rows, rows: columns, in: area, gap: gap) }
+    return cells(count, columns: columns, rows: rows, in: area, gap: gap)
+  }
+
+  /// A strip for each of `count` rooms above what is left for the large one. They share rows, as wide as `width` at least, and
+  /// become lower rather than take more than a third of the area.
+  public static func strips(
+    _ count: Int, width: Int, height: Int, in area: WindowPlace, gap: Int = 0
+  ) -> (strips: [WindowPlace], rest: WindowPlace) {
+    guard count > 0 else { return ([], area) }
+    let columns = min(count, max(1, area.width / max(1, width)))
+    let rows = (count + columns - 1) / columns
+    var (above, rest) = (area, area)
+    above.height = min(rows * height, area.height / 3)
+    rest.y += above.height + gap
+    rest.height = max(0, area.height - above.height - gap)
+    return (cells(count, columns: columns, rows: rows, in: above, gap: gap), rest)
+  }
+
+  /// Those of the last row are as wide as the others.
+  private static func cells(_ count: Int, columns: Int, rows: Int, in area: WindowPlace, gap: Int) -> [WindowPlace] {
+    func edge(_ index: Int, of number: Int, _ length: Int) -> Int { (length + gap) * index / number }
+    return (0..<count).map { index in
+      let (column, row) = (index % columns, index / columns)
+      let (left, top) = (edge(column, of: columns, area.width), edge(row, of: rows, area.height))
+      return WindowPlace(
+        x: area.x + left, y: area.y + top,
+        width: max(0, edge(column + 1, of: columns, area.width) - gap - left),
+        height: max(0, edge(row + 1, of: rows, area.height) - gap - top))
+    }
+  }
+
   /// The small window for a picture: at the screen's bottom right.
   public static func small(width: Int, height: Int, on screen: WindowPlace) -> WindowPlace {
     let wide = min(max(screen.width / 5, smallWidths.lowerBound), smallWidths.upperBound)

@@ -3,11 +3,14 @@ public import Frames
 internal import Synchronization
 internal import Wire
 
-/// From other threads to the window's: the newest picture, what stands over it, and the end.
+/// From other threads to the window's: the newest picture of each room, what stands over them, and the end.
 public final class WindowInbox: Sendable {
+  typealias Picture = (frame: VideoFrame, decodedAt: Instant)
+
   private struct State {
-    var picture: (frame: VideoFrame, decodedAt: Instant)?
-    var content: WindowContent
+    /// By room.
+    var pictures: [Int: Picture] = [:]
+    var content: WindowRooms
     var isEnded = false
     var isOpen = false
     var isWoken = false
@@ -37,21 +40,21 @@ public final class WindowInbox: Sendable {
 
   private let state: Mutex<State>
 
-  public init(_ content: WindowContent) {
+  public init(_ content: WindowRooms) {
     state = Mutex(State(content: content))
   }
 
   /// A picture that has just been decoded. Call from any thread; returns at once.
-  public func show(_ frame: VideoFrame) {
+  public func show(_ frame: VideoFrame, room: Int = 0) {
     let now = MonotonicClock.now
     change { state in
-      state.picture = (frame, now)
+      state.pictures[room] = (frame, now)
       return true
     }
   }
 
   /// Replaces what stands over the picture. From any thread.
-  public func update(_ content: WindowContent) {
+  public func update(_ content: WindowRooms) {
     change { state in
       guard state.content != content else { return false }
       state.content = content
@@ -90,11 +93,11 @@ public final class WindowInbox: Sendable {
   func open() { state.withLock { $0.isOpen = true } }
   func close() { state.withLock { $0.isOpen = false } }
 
-  func take() -> (picture: (frame: VideoFrame, decodedAt: Instant)?, content: WindowContent, isEnded: Bool) {
+  func take() -> (pictures: [Int: Picture], content: WindowRooms, isEnded: Bool) {
     state.withLock { state in
-      defer { state.picture = nil }
+      defer { state.pictures.removeAll(keepingCapacity: true) }
       state.isWoken = false
-      return (state.picture, state.content, state.isEnded)
+      return (state.pictures, state.content, state.isEnded)
     }
   }
 

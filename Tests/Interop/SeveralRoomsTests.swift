@@ -89,5 +89,70 @@ extension RealPeers {
           Comment(rawValue: unknown.error))
       }
     }
+
+    @Test func theWindowShowsAllRoomsAndOneLarge() throws {
+      let (first, second) = try Self.houses()
+      let desktop = try VirtualDesktop()
+      let parent = try ParentProcess(
+        paired: first.state, arguments: ["Jürgen", "苗圃", "--window"], environment: desktop.environment)
+      let title = "Jürgen, 苗圃 - Cradle"
+      func wait<Value>(_ what: String, for body: () throws -> Value?) throws -> Value {
+        for _ in 0..<400 {
+          if let value = try body() { return value }
+          usleep(100_000)
+        }
+        throw ChildProcess.Problem(description: "never: \(what) \(parent.log)")
+      }
+      func isLit(_ room: String) throws -> Bool {
+        let said = try first.parent("status", "--child", room, "--json").output
+        return said.contains(#""id":"nightlight","state":"on""#)
+      }
+      let place = try wait("a window") { try desktop.window(named: title) }
+      /// How many colours there are around a point, in parts of the window's size.
+      func colours(_ x: Double, _ y: Double) throws -> Int {
+        let pixels = try desktop.pixels()
+        let (centerX, centerY) = (place.x + Int(x * Double(place.width)), place.y + Int(y * Double(place.height)))
+        var found: Set<[UInt8]> = []
+        for row in stride(from: centerY - 60, to: centerY + 60, by: 6) {
+          for column in stride(from: centerX - 100, to: centerX + 100, by: 6) {
+            let start = (row * VirtualDesktop.size.width + column) * 3
+            found.insert(pixels[start..<start + 3].map { $0 / 32 })
+          }
+        }
+        return found.count
+      }
+      // Both live, side by side.
+      for x in [0.25, 0.75] { _ = try wait("a picture at \(x)") { try colours(x, 0.5) > 5 ? true : nil } }
+      #expect(parent.wait { $0.shownMs != nil } != nil, Comment(rawValue: parent.log))
+      // A click makes a room large, and keys are for it; the number of another one does the same.
+      try desktop.click(in: title, at: (place.width * 3 / 4, place.height / 2))
+      usleep(700_000)
+      try desktop.press("l", in: title)
+      _ = try wait("the light of the second") { try isLit("苗圃") ? true : nil }
+      #expect(try !isLit("Jürgen"))
+      try desktop.press("1", in: title)
+      try desktop.press("l", in: title)
+      _ = try wait("the light of the first") { try isLit("Jürgen") ? true : nil }
+      // The way back leads to all, and ends nothing.
+      try desktop.press("Escape", in: title)
+      _ = try wait("both") { try colours(0.25, 0.5) > 5 && colours(0.75, 0.5) > 5 ? true : nil }
+
+      second.child.kill()
+      #expect(parent.wait { $0.room == "苗圃" && $0.rings } != nil, Comment(rawValue: parent.log))
+      _ = try wait("the frame of an alarm") {
+        let corner = (place.y * VirtualDesktop.size.width + place.x) * 3
+        let pixels = try desktop.pixels()
+        return pixels[corner] > 150 && pixels[corner + 1] < 100 ? true : nil
+      }
+      try desktop.click(in: title)
+      let seen = parent.figures.count
+      _ = try wait("silence") { parent.figures.dropFirst(seen).contains { $0.room == "苗圃" && !$0.rings } ? true : nil }
+      let before = parent.figures.last { $0.room == "Jürgen" }?.framesDecoded ?? 0
+      #expect(parent.wait { $0.room == "Jürgen" && $0.framesDecoded > before + 10 } != nil)
+
+      for key in ["q", "q"] { try desktop.press(key, in: title) }
+      #expect(parent.finish().status == 0, Comment(rawValue: parent.log))
+      #expect(FileManager.default.fileExists(atPath: first.state.appending(path: "window-rooms.json").path))
+    }
   }
 }

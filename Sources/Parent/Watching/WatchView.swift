@@ -143,7 +143,7 @@ public struct WatchView: Sendable {
   }
 
   /// Which picture a weak connection leaves; nil while it is the whole one.
-  private var pictureText: String? { linkState == .connected ? picture?.shortfall : nil }
+  public var pictureText: String? { linkState == .connected ? picture?.shortfall : nil }
 
   private var childParts: [String] {
     var parts: [String] = []

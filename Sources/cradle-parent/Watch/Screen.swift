@@ -107,6 +107,7 @@ enum StatusLine {
     } else if let level = view.levelDb {
       parts.append(meter(level))
     }
+    if let text = view.pictureText { parts.append(text) }
     if view.talking == .speaking { parts.append("YOU ARE HEARD") }
     if view.isMuted { parts.append("sound is off") }
     if view.isRinging { parts.append("ALARM (a: I'm on it)") }

@@ -134,10 +134,10 @@ struct Watch: AsyncParsableCommand {
     }
     let screen = Screen(views, isLive: !stats && isatty(STDOUT_FILENO) == 1)
     let progress = Progress(rooms: rooms.count)
-    if areSeveral, window == true { throw Failure.badConfiguration("--window is for one camera") }
-    let hasWindow = !areSeveral && (window ?? (WatchWindow.isPossible && !audioOnly && !stats))
+    let leftOut = areSeveral ? leftOut(rooms) : []
+    let hasWindow = window ?? (WatchWindow.isPossible && !audioOnly && !stats)
     let keys = Mutex<TerminalKeys?>(nil)
-    let house = WatchHouse(views, screen: screen, hasWindow: hasWindow) { progress.end(nil) }
+    let house = WatchHouse(views, leftOut: leftOut, screen: screen, hasWindow: hasWindow) { progress.end(nil) }
     if screen.isLive {
       let terminal = TerminalKeys { house.press($0, isHeld: false) }
       keys.withLock { $0 = terminal }
@@ -147,7 +147,7 @@ struct Watch: AsyncParsableCommand {
     var shown: WatchWindow?
     if let inbox = house.inbox {
       shown = WatchWindow(
-        inbox, store: WindowMemoryStore(directory: try state.directory(), name: rooms[0].id),
+        inbox, store: WindowMemoryStore(directory: try state.directory(), name: areSeveral ? "rooms" : rooms[0].id),
         isFullScreen: fullScreen, house: house,
         closed: { progress.end(nil) }, failed: { house.desks[0].say("no window: \($0)") })
     }
@@ -155,7 +155,7 @@ struct Watch: AsyncParsableCommand {
       await signals.first()
       progress.end(nil)
     }
-    if areSeveral { sayWhoIsLeftOut(rooms, screen) }
+    if !leftOut.isEmpty { screen.say("nobody listens here to: \(leftOut.joined(separator: ", "))") }
     var watchers: [Watcher] = []
     var totals: [WatchStatistics] = []
     do {
@@ -168,10 +168,10 @@ struct Watch: AsyncParsableCommand {
           speaker = speaker ?? WatchSpeaker(device)
           options.sharedSpeaker = speaker
         }
-        let watcher = try await start(options, desk, progress, isInteractive)
+        let watcher = try await start(options, desk, house, progress, isInteractive)
         watchers.append(watcher)
         desk.begin(watcher)
-        following.append(Task { await follow(watcher, desk, progress) })
+        following.append(Task { await follow(watcher, desk, house, progress) })
       }
       let tasks = following
       progress.whenOver { for task in tasks { task.cancel() } }
@@ -208,18 +208,18 @@ struct Watch: AsyncParsableCommand {
     }
   }
 
-  private func sayWhoIsLeftOut(_ rooms: [Room], _ screen: Screen) {
-    guard let book = try? state.parent().pairs() else { return }
-    let others = book.records.filter { record in !rooms.contains { $0.id == record.id } }.map(\.name)
-    if !others.isEmpty { screen.say("nobody listens here to: \(others.joined(separator: ", "))") }
+  /// The names of those that are paired and not watched.
+  private func leftOut(_ rooms: [Room]) -> [String] {
+    let records = (try? state.parent().pairs())?.records ?? []
+    return records.filter { record in !rooms.contains { $0.id == record.id } }.map(\.name)
   }
 
   private func start(
-    _ options: WatchOptions, _ desk: WatchDesk, _ progress: Progress, _ isInteractive: Bool
+    _ options: WatchOptions, _ desk: WatchDesk, _ house: WatchHouse, _ progress: Progress, _ isInteractive: Bool
   ) async throws -> Watcher {
     let isPiped = try record.map { try OutputPath($0).isStream() } ?? false
     var show: (@Sendable (VideoFrame) -> Void)?
-    if let inbox = desk.inbox { show = { picture in inbox.show(picture) } }
+    if let inbox = house.inbox { show = { [room = desk.room] picture in inbox.show(picture, room: room) } }
     return try await Watcher.start(
       options,
       notice: { notice in
@@ -259,8 +259,8 @@ struct Watch: AsyncParsableCommand {
   }
 
   /// Shows the state until the end, or until the task is cancelled.
-  private func follow(_ watcher: Watcher, _ desk: WatchDesk, _ progress: Progress) async {
-    let isShown = desk.screen.isLive || desk.inbox != nil
+  private func follow(_ watcher: Watcher, _ desk: WatchDesk, _ house: WatchHouse, _ progress: Progress) async {
+    let isShown = house.screen.isLive || house.inbox != nil
     let interval: Duration = isShown && !stats ? .milliseconds(250) : .seconds(1)
     var next = MonotonicClock.now + interval
     while !Task.isCancelled {
@@ -279,7 +279,7 @@ struct Watch: AsyncParsableCommand {
       if next < MonotonicClock.now { next = MonotonicClock.now + interval }
       guard stats || isShown else { continue }
       var statistics = await watcher.statistics()
-      if let delay = desk.inbox?.delay { statistics.shownMs = .init(p50: delay.p50, p95: delay.p95) }
+      if let delay = house.inbox?.delay { statistics.shownMs = .init(p50: delay.p50, p95: delay.p95) }
       desk.show(statistics)
       guard stats else { continue }
       do throws(Failure) {

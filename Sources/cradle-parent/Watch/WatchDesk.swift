@@ -22,22 +22,26 @@ final class WatchDesk: Sendable {
     case begin, end
   }
 
-  /// Nil: without a window.
-  let inbox: WindowInbox?
-  let screen: Screen
+  private let screen: Screen
   /// Its number among those that are watched.
   let room: Int
   private let state: Mutex<State>
   private let notifier = DesktopNotifier()
+  private let shown: @Sendable (WatchView) -> Void
   private let quit: @Sendable () -> Void
   private let talk: AsyncStream<TalkOrder>.Continuation
 
-  /// - Parameter quit: called when a key ends it.
-  init(_ view: WatchView, room: Int, screen: Screen, inbox: WindowInbox?, quit: @escaping @Sendable () -> Void) {
+  /// - Parameters:
+  ///   - shown: called with what is to be shown whenever that changes.
+  ///   - quit: called when a key ends it.
+  init(
+    _ view: WatchView, room: Int, screen: Screen, shown: @escaping @Sendable (WatchView) -> Void,
+    quit: @escaping @Sendable () -> Void
+  ) {
     state = Mutex(State(view: view))
-    self.inbox = inbox
     self.room = room
     self.screen = screen
+    self.shown = shown
     self.quit = quit
     let (orders, talk) = AsyncStream.makeStream(of: TalkOrder.self, bufferingPolicy: .bufferingNewest(16))
     self.talk = talk
@@ -68,8 +72,7 @@ final class WatchDesk: Sendable {
       body(&state.view)
       return state.view
     }
-    inbox?.update(WindowContent(view, now: MonotonicClock.now))
-    screen.show(view, room: room)
+    shown(view)
   }
 
   /// A line on the terminal; it names the room where there are several.
@@ -264,39 +267,5 @@ final class WatchDesk: Sendable {
       await watcher.stopTalking()
       change { $0.talking = .silent }
     }
-  }
-}
-
-extension WindowContent {
-  init(_ view: WatchView, now: Instant) {
-    self.init(title: "\(view.name) - Cradle")
-    switch view.linkState {
-    case .connected: tone = view.alarm == nil ? .good : .bad
-    case .connecting: tone = .waiting
-    case .disconnected, .reconnecting, .ended: tone = .bad
-    }
-    meterDb = view.levelDb
-    parts = view.parts
-    said = view.said(now: now)
-    isLinePinned = view.talking != .silent
-    let answer = view.isRinging ? Button(.acknowledge) : nil
-    banner = view.banner.map { Banner(title: $0.title, lines: $0.lines, isAlarm: $0.isAlarm, button: answer) }
-    buttons = view.buttons.compactMap { Button($0.key, isOn: $0.isOn) }
-    if view.isOnlyListener {
-      question = Question(
-        "Nobody else is listening to \(view.name).", stay: "Keep listening", leave: "Stop listening")
-    }
-    isRinging = view.isRinging
-    waiting = view.waiting
-    help = WatchKey.allCases.filter { view.isOneOfSeveral || !$0.isForRooms }.map {
-      HelpRow($0.name, $0.meaning(isHeld: true))
-    }
-  }
-}
-
-extension WindowContent.Button {
-  fileprivate init?(_ key: WatchKey, isOn: Bool = false) {
-    guard let title = key.title else { return nil }
-    self.init(key.rawValue, title, isOn: isOn)
   }
 }

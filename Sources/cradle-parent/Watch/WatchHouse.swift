@@ -10,14 +10,50 @@ final class WatchHouse: Sendable {
   let screen: Screen
   /// Nil: without a window.
   let inbox: WindowInbox?
-  private let chosen = Mutex(0)
+  private let state: Mutex<State>
 
-  /// - Parameter quit: called when a key ends it.
-  init(_ views: [WatchView], screen: Screen, hasWindow: Bool, quit: @escaping @Sendable () -> Void) {
-    let inbox = hasWindow ? WindowInbox(WindowContent(views[0], now: MonotonicClock.now)) : nil
+  private struct State {
+    var views: [WatchView]
+    /// The room that keys are for.
+    var chosen = 0
+    var content: WindowRooms
+  }
+
+  /// - Parameters:
+  ///   - leftOut: the names of rooms that are paired and not watched.
+  ///   - quit: called when a key ends it.
+  init(
+    _ views: [WatchView], leftOut: [String], screen: Screen, hasWindow: Bool, quit: @escaping @Sendable () -> Void
+  ) {
+    let content = WindowRooms(views, leftOut: leftOut, now: MonotonicClock.now)
+    let (inbox, link) = (hasWindow ? WindowInbox(content) : nil, Link())
     self.screen = screen
     self.inbox = inbox
-    desks = views.enumerated().map { WatchDesk($1, room: $0, screen: screen, inbox: inbox, quit: quit) }
+    state = Mutex(State(views: views, content: content))
+    desks = views.enumerated().map { room, view in
+      WatchDesk(view, room: room, screen: screen, shown: { link.house?.show($0, room: room) }, quit: quit)
+    }
+    link.house = self
+  }
+
+  /// From the desks to the house that owns them.
+  private final class Link: @unchecked Sendable {
+    /// Set once, before anything happens at a desk.
+    weak var house: WatchHouse?
+  }
+
+  private func show(_ view: WatchView, room: Int) {
+    state.withLock { state in
+      state.views[room] = view
+      update(room, &state)
+    }
+    screen.show(view, room: room)
+  }
+
+  private func update(_ room: Int, _ state: inout State) {
+    guard let inbox else { return }
+    state.content.update(room, state.views, chosen: state.chosen, now: MonotonicClock.now)
+    inbox.update(state.content)
   }
 
   func close() {
@@ -30,10 +66,10 @@ final class WatchHouse: Sendable {
   /// - Parameter isHeld: whether `release` reports when the key is released.
   func press(_ character: Character, isHeld: Bool) {
     guard desks.count > 1 else { return desks[0].press(character, isHeld: isHeld) }
-    let chosen = chosen.withLock { $0 }
+    let (chosen, views) = state.withLock { ($0.chosen, $0.views) }
     switch WatchKey(rawValue: character) {
     case .room: choose((chosen + 1) % desks.count)
-    case .acknowledge: desks[WatchRooms.answered(desks.map(\.view), chosen: chosen)].press(character, isHeld: isHeld)
+    case .acknowledge: desks[WatchRooms.answered(views, chosen: chosen)].press(character, isHeld: isHeld)
     case nil: if let number = character.wholeNumberValue { choose(number - 1) }
     default: desks[chosen].press(character, isHeld: isHeld)
     }
@@ -47,8 +83,14 @@ final class WatchHouse: Sendable {
   /// Keys are for this room from now on; there may be none of that number.
   func choose(_ room: Int) {
     guard desks.indices.contains(room) else { return }
-    chosen.withLock { $0 = room }
+    let isNew = state.withLock { state in
+      guard state.chosen != room else { return false }
+      state.chosen = room
+      update(room, &state)
+      return true
+    }
+    guard isNew else { return }
     screen.choose(room)
-    screen.say("keys are for \(desks[room].view.name) now")
+    if screen.isLive { screen.say("keys are for \(desks[room].view.name) now") }
   }
 }

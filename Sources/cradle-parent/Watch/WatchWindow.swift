@@ -36,6 +36,7 @@ struct WatchWindow {
             switch key {
             case .pressed(let key): house.press(key, isHeld: true)
             case .released(let key): house.release(key)
+            case .chose(let room): house.choose(room)
             }
           } remember: { memory in
             if remembers { try? store.save(memory) }
