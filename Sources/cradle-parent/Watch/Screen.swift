@@ -138,7 +138,7 @@ enum StatusLine {
     switch view.linkState {
     case _ where view.end != nil: "✗"
     case .connected: view.alarm == nil ? "●" : "✗"
-    case .connecting: "○"
+    case .connecting: view.alarm == nil ? "○" : "✗"
     case .disconnected, .reconnecting, .ended: "✗"
     }
   }

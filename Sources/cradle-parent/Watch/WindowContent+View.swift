@@ -12,7 +12,7 @@ extension WindowContent {
     switch view.linkState {
     case _ where view.end != nil: tone = .bad
     case .connected: tone = view.alarm == nil ? .good : .bad
-    case .connecting: tone = .waiting
+    case .connecting: tone = view.alarm == nil ? .waiting : .bad
     case .disconnected, .reconnecting, .ended: tone = .bad
     }
     meterDb = view.levelDb
