@@ -5,14 +5,11 @@ import Testing
 extension RealPeers {
   @Suite struct ScheduleTests {
     private struct Status: Decodable {
-      struct State: Decodable {
-        struct Camera: Decodable { var state: String }
-        struct Light: Decodable { var state: String, brightness: Int, remainingSeconds: Int? }
-        struct Lullaby: Decodable { var state: String, track: String?, volume: Int }
-        struct Scheduled: Decodable, Equatable { var at: String, camera: String?, light: String?, lullaby: String? }
-        var cameras: [Camera], lights: [Light], lullaby: Lullaby, schedule: [Scheduled]?
-      }
-      var state: State
+      struct Camera: Decodable { var state: String }
+      struct Light: Decodable { var state: String, brightness: Int, remainingSeconds: Int? }
+      struct Lullaby: Decodable { var state: String, track: String?, volume: Int }
+      struct Scheduled: Decodable { var at: String, camera: String? }
+      var cameras: [Camera], lights: [Light], lullaby: Lullaby, schedule: [Scheduled]?
     }
 
     private static let configuration = """
@@ -33,9 +30,16 @@ extension RealPeers {
       return "TZ=HERE\(west < 0 ? "-" : "")\(hours):\(rest / 60):\(rest % 60)"
     }
 
-    private func state(_ house: Household) throws -> Status.State {
+    private func state(_ house: Household) throws -> Status {
       let said = try house.parent("status", "--json")
-      return try JSONDecoder().decode(Status.self, from: Data(said.output.utf8)).state
+      guard said.status == 0 else { throw ChildProcess.Problem(description: said.error) }
+      return try JSONDecoder().decode(Status.self, from: Data(said.output.utf8))
+    }
+
+    private func waitForPause(_ house: Household) throws {
+      // It may just be starting.
+      for _ in 0..<10 where (try? state(house))?.cameras.map(\.state) != ["off", "off"] { sleep(1) }
+      #expect(try state(house).cameras.map(\.state) == ["off", "off"])
     }
 
     @Test func whatIsDueIsDoneAndWhatSomebodyDidSinceStays() throws {
@@ -44,8 +48,8 @@ extension RealPeers {
         prefix: ["env", Self.zone(showing: 19 * 3600 - 25)])
       try house.pair()
       // Since half past seven in the morning.
-      #expect(try state(house).cameras.map(\.state) == ["off", "off"])
-      for _ in 0..<300 where try state(house).lights[0].state != "on" { usleep(100_000) }
+      try waitForPause(house)
+      for _ in 0..<40 where try state(house).lights[0].state != "on" { sleep(1) }
       let evening = try state(house)
       #expect(evening.lights[0].brightness == 5 && (500...600).contains(evening.lights[0].remainingSeconds ?? 0))
       #expect(
@@ -56,6 +60,7 @@ extension RealPeers {
 
       #expect(try house.parent("camera", "pause").status == 0)
       try house.child.restart()
+      try waitForPause(house)
       sleep(3)
       #expect(try state(house).cameras.map(\.state) == ["off", "off"])
     }

@@ -11,7 +11,10 @@ enum NodeLog {
     _ id: String, _ state: VideoPipeline.CameraState, _ logged: LoggedRemarks, _ logger: Logger
   ) {
     switch state {
-    case .off, .opening: break
+    case .off:
+      logged.forget { $0.hasPrefix(runs) }
+      logger.notice("camera is paused", metadata: ["camera": "\(id)"])
+    case .opening: break
     case .running(let info):
       for remark in logged.news(of: info.remarks) {
         logger.notice("about this camera", metadata: ["camera": "\(id)", "remark": "\(remark)"])
