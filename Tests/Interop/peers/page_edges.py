@@ -523,7 +523,9 @@ class Edges(page_screens.Household):
                 raise browsers.BrowserError("the alarm does not say that it is a drill")
             phone.tap("dialog.alarm .acknowledge")
             phone.wait("the alarm acknowledged", "!document.querySelector('dialog.alarm[open]')")
-        phone.wait("the result", "document.querySelector('[data-proof=drill]').textContent.startsWith('Passed')")
+        # The alarm has taken the sheet's place.
+        phone.tap("[data-action=proofs]")
+        phone.wait("the result", "document.querySelector('[data-proof=drill]')?.textContent.startsWith('Passed')")
         told = phone.evaluate("document.querySelector('[data-proof=drill]').lastChild.textContent")
         if told.count("acknowledged") != 3:
             raise browsers.BrowserError(f"the result is: {told}")
