@@ -97,7 +97,7 @@ export default {
     NotAllowedError: "Der Browser darf das Mikrofon nicht benutzen. Bitte in den Einstellungen der Seite erlauben.",
     NotFoundError: "Dieses Gerät hat kein Mikrofon.", NotReadableError: "Ein anderes Programm benutzt das Mikrofon.",
   },
-  privacy: { _: "Privatsphäre", now: "Kamera pausiert", help: "Niemand sieht ein Bild; der Ton läuft weiter." },
+  privacy: { _: "Privat", now: "Kamera pausiert", help: "Niemand sieht ein Bild; der Ton läuft weiter." },
   proofs: {
     _: "Würde ich mein Kind hören?", help: "Spielt ein leises Geräusch im Kinderzimmer und prüft, ob es dieses Handy erreicht.", test: "Jetzt prüfen", running: "Es wird gelauscht …",
     heard: "Durchgehend gehört: {when}", "not-heard": "NICHT gehört: {when}", weaker: "schwächere Prüfung: das Babyphone hat keinen Lautsprecher", speaker: "schwächere Prüfung: der Lautsprecher fehlt",
