@@ -33,7 +33,7 @@ import Wire
     let folder = folder
     let count = Count()
     let recorder = PartRecorder(
-      .init(hasVideo: true, hasAudio: false, partLength: .seconds(3600), partBytes: 100_000)
+      .init(hasVideo: true, hasAudio: false, partLength: .seconds(3600), partBytes: 400_000)
     ) { _ in
       "\(folder)/\(count.value.add(1, ordering: .relaxed).newValue)"
     } failed: { error in
@@ -43,8 +43,8 @@ import Wire
     for number in 0..<600 {
       let isKey = number % 300 == 0 || (isAsked && answers)
       isAsked = !recorder.write(frame(number, isKey: isKey))
-      // The recorder's thread follows.
-      usleep(1000)
+      // The recorder's thread follows, also on a busy machine.
+      usleep(5000)
     }
     recorder.finish()
     return try (1...count.value.load(ordering: .relaxed)).map { number in
@@ -55,13 +55,13 @@ import Wire
   /// What is kept is bounded while a part is written, too.
   @Test func aPartEndsNearItsSize() throws {
     let sizes = try parts(answers: true)
-    #expect(sizes.count >= 12 && sizes.allSatisfy { $0 <= 100_000 }, "\(sizes)")
+    #expect(sizes.count >= 3 && sizes.allSatisfy { $0 <= 400_000 }, "\(sizes)")
     // Nothing is missing.
     #expect(sizes.reduce(0, +) >= 600 * 2000, "\(sizes)")
   }
 
   @Test func withoutAKeyFrameItGrowsNoFurther() throws {
     let sizes = try parts(answers: false)
-    #expect(sizes.count == 2 && sizes.allSatisfy { (90_000...100_000).contains($0) }, "\(sizes)")
+    #expect(sizes.count == 2 && sizes.allSatisfy { (380_000...400_000).contains($0) }, "\(sizes)")
   }
 }
