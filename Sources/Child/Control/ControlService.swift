@@ -441,7 +441,6 @@ final class ControlService: @unchecked Sendable {
   }
 
   private func carryOut(_ action: Schedule.Action, _ clock: LocalClock) {
-    let words = "by the schedule"
     do throws(ControlError) {
       switch action {
       case .camera(let isOn):
@@ -450,7 +449,7 @@ final class ControlService: @unchecked Sendable {
         // Else it is so already, or somebody has changed it since.
         guard isOn == cameraKeeper.isPaused, time >= cameraKeeper.changedAt else { return }
         _ = setPaused(!isOn)
-        note(isOn ? .cameraResumed : .cameraPaused, detail: words)
+        note(isOn ? .cameraResumed : .cameraPaused, detail: "by the schedule")
       case .light(let wanted):
         let light = try lights.set(wanted)
         lastActions["light" + light.id] = light.state.rawValue

@@ -333,6 +333,8 @@ public final class VideoPipeline: Sendable {
     guard !shared.withLock({ $0.isPaused }) else { return }
     measure(frame)
     let work = shared.withLock { shared -> Work? in
+      // It may have been paused a moment ago: no picture is kept for later.
+      guard !shared.isPaused else { return nil }
       shared.counters.captured += 1
       shared.latest = shared.isCapturing ? frame : nil
       switch shared.audience {
