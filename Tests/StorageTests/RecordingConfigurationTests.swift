@@ -24,10 +24,16 @@ import Testing
     #expect(recording.events == [.cameraLost, .alarm])
   }
 
+  /// What was accepted once is accepted for ever: a unit that is upgraded must start.
+  @Test func theLeastSizeHasRoomForAPart() throws {
+    let recording = try Self.parse("{mode: always, size: 1M, part: 1h}")
+    #expect(recording.maximumPartBytes == recording.maximumBytes)
+    #expect(try Self.parse("{size: 64M}").maximumPartBytes == 8 << 20)
+  }
+
   @Test(arguments: [
     ("{mode: often}", "record.mode"), ("{keep: 9m}", "record.keep"), ("{keep: 99999999d}", "record.keep"),
-    ("{keep: -1d}", "record.keep"), ("{size: 1K}", "record.size"), ("{size: 1M, part: 1h}", "64M to 1024T"),
-    ("{size: 9999999T}", "record.size"),
+    ("{keep: -1d}", "record.keep"), ("{size: 1K}", "record.size"), ("{size: 9999999T}", "record.size"),
     ("{part: 5}", "record.part"), ("{part: 5s}", "record.part"), ("{folder: here}", "record.folder"),
     ("{events: [camera-gone]}", "record.events[0]"), ("{events: [recording-started]}", "cannot start itself"),
     ("{length: 5m}", "unknown key"),

@@ -18,9 +18,7 @@ extension ConfigurationSection {
   }
 
   /// `4G`, in powers of 1024.
-  func bytes(
-    _ key: String, in range: ClosedRange<Int> = 1 << 20...1 << 50, _ what: String = "1M to 1024T, such as 4G"
-  ) -> Int? {
-    quantity(key, ["M": 1 << 20, "G": 1 << 30, "T": 1 << 40], in: range, what)
+  func bytes(_ key: String) -> Int? {
+    quantity(key, ["M": 1 << 20, "G": 1 << 30, "T": 1 << 40], in: 1 << 20...1 << 50, "1M to 1024T, such as 4G")
   }
 }

@@ -17,8 +17,8 @@ extension ChildConfiguration {
     /// The oldest parts are removed when there would be more. Bytes.
     public var maximumBytes = 4 << 30
     /// A part ends with less than its length when it has so many bytes: there is room for it before it begins, and the oldest
-    /// part to be removed for it is no large piece of what there is.
-    public var maximumPartBytes: Int { maximumBytes / 8 }
+    /// part to be removed for it is no large piece of what there is. A megabyte holds the largest key frame.
+    public var maximumPartBytes: Int { max(maximumBytes / 8, 1 << 20) }
     /// Length of a part, in seconds: a few to look through, and little to lose.
     public var partSeconds = 300
     /// Nil: `recordings` in the state directory. It must exist: a disk that is missing must not fill the system's.
@@ -36,7 +36,7 @@ extension ChildConfiguration {
       result.keepSeconds = Int64(keep)
     }
     result.partSeconds = entry.seconds("part", in: 10...3600, "10s to 1h, such as 5m") ?? result.partSeconds
-    result.maximumBytes = entry.bytes("size", in: 64 << 20...1 << 50, "64M to 1024T, such as 4G") ?? result.maximumBytes
+    result.maximumBytes = entry.bytes("size") ?? result.maximumBytes
     result.folder = entry.text("folder", what: "a folder, from / on") { $0.isPlainPath && $0.hasPrefix("/") }
     result.events = kinds(entry) ?? []
     let own: Set<EventKind> = [.recordingStarted, .recordingStopped, .recordingPaused]
