@@ -92,6 +92,7 @@ let libraries: [Target] = [
   library("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
   library("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
   library("COpus", pkgConfig: "opus", package: "libopus-dev"),
+  library("CLAME", pkgConfig: nil, package: "libmp3lame-dev"),
   library("CYUV", pkgConfig: nil, package: "libyuv-dev"),
   library("CTurboJPEG", pkgConfig: "libturbojpeg", package: "libturbojpeg0-dev"),
   library("CALSA", pkgConfig: "alsa", package: "libasound2-dev"),
@@ -118,7 +119,8 @@ let shells: [Target] = [
   // Threads, wakers and files of the machine.
   room("Linux", in: "Linux", needs: ["CLinux"]),
   room("Frames", in: "Media/Frames", needs: ["Wire", "CLinux"]),
-  room("Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CYUV", "CTurboJPEG", "CZlib"]),
+  room(
+    "Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CLAME", "CYUV", "CTurboJPEG", "CZlib"]),
   room("Sound", in: "Media/Sound", needs: ["Wire", "DeviceNames", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
   room("QRCode", in: "Media/QRCode", needs: ["CQREncode"]),

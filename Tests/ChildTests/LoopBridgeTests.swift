@@ -1,4 +1,5 @@
 import Frames
+import Pipelines
 import Synchronization
 import Testing
 import Wire
@@ -30,6 +31,7 @@ private final class Received: MediaReceiver {
 
   func send(_ frame: EncodedVideoFrame, fromCamera camera: Int) { pictures.append(frame) }
   func send(_ packet: EncodedAudioPacket) { sounds += 1 }
+  func send(_ sound: ConvertedSound) { sounds += 1 }
   func levelMeasured() { levels += 1 }
   func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>) {
     reports.append(camera)

@@ -44,9 +44,11 @@ final class NightWatch {
     let now = MonotonicClock.now
     var listeners: [MinuteRecorder.Listener] = []
     for session in viewers.registry.all where session.isConnected && session.hearsSound {
-      guard let connection = viewers.hub.connection(session.peer) else { continue }
-      listeners.append(
-        MinuteRecorder.Listener(id: session.id, name: session.name, received: connection.soundPacketsReceivedByPeer))
+      guard
+        let received = session.outlet?.soundPacketsSent
+          ?? viewers.hub.connection(session.peer)?.soundPacketsReceivedByPeer
+      else { continue }
+      listeners.append(MinuteRecorder.Listener(id: session.id, name: session.name, received: received))
     }
     let second = recorder.second(
       unix: MonotonicClock.unixTime, now: now, captured: viewers.audio.counters.captured, listeners: listeners)

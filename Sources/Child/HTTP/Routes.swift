@@ -24,6 +24,8 @@ final class Routes: @unchecked Sendable {
   private let logger: Logger
   private var whep: WHEPEndpoint
   private let unsent: UnsentAnswers
+  private let stills: StillRoute
+  private let sounds: SoundRoutes
   private var wrongTokens = WrongTokenLimiter()
 
   init(
@@ -40,6 +42,8 @@ final class Routes: @unchecked Sendable {
     self.report = report
     self.logger = logger
     unsent = UnsentAnswers(on: loop)
+    stills = StillRoute(loop: loop, viewers: viewers)
+    sounds = SoundRoutes(viewers: viewers)
     whep = WHEPEndpoint(
       configuration: WHEPConfiguration(
         maximumSessions: ViewerAdmission.places),
@@ -64,6 +68,9 @@ final class Routes: @unchecked Sendable {
       return promise.futureResult
     }
     if request.path == "/pair" { return pairing.respond(to: request) }
+    if request.path == StillRoute.path || SoundRoutes.format(ofPath: request.path) != nil {
+      return answerMedia(request)
+    }
     var response = answer(request)
     if let standing = standing(of: request) { response.standing = standing }
     return loop.makeSucceededFuture(response)
@@ -80,11 +87,52 @@ final class Routes: @unchecked Sendable {
       return HTTPResponse(
         contentType: "text/plain; version=0.0.4; charset=utf-8", text: MetricsText.make(report.report()))
     case "/healthz", "/metrics":
-      var response = HTTPResponse(Problem(405, "\(request.method.rawValue) means nothing here; allowed are GET, HEAD"))
-      response.headers.add(name: "Allow", value: "GET, HEAD")
-      return response
+      return Self.notAllowed(request.method)
     default:
       return refusal(of: request) ?? HTTPResponse(Problem(404, "there is nothing at this path"))
+    }
+  }
+
+  private static func notAllowed(_ method: HTTPMethod) -> HTTPResponse {
+    var response = HTTPResponse(Problem(405, "\(method.rawValue) means nothing here; allowed are GET, HEAD"))
+    response.headers.add(name: "Allow", value: "GET, HEAD")
+    return response
+  }
+
+  // MARK: Stills and sound
+
+  private func answerMedia(_ request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
+    if var refusal = refusal(of: request) {
+      // Players of HTTP that know no tokens send a user and a password, once they are asked for them.
+      if refusal.status == .unauthorized {
+        refusal.headers.add(name: "WWW-Authenticate", value: #"Basic realm="cradle""#)
+      }
+      return loop.makeSucceededFuture(refusal)
+    }
+    guard request.method == .GET || request.method == .HEAD else {
+      return loop.makeSucceededFuture(Self.notAllowed(request.method))
+    }
+    let standing = standing(of: request)
+    let answer: EventLoopFuture<HTTPResponse>
+    do throws(Problem) {
+      // Without one it was refused above.
+      guard case .some(.some(let record)) = token(of: request) else { throw Problem(401, "this needs a token") }
+      if let format = SoundRoutes.format(ofPath: request.path) {
+        answer = loop.makeSucceededFuture(try sounds.respond(to: request, format: format, token: record))
+      } else {
+        answer = try stills.respond(to: request, token: record)
+      }
+    } catch {
+      answer = loop.makeFailedFuture(error)
+    }
+    return answer.flatMapErrorThrowing { [self] error in
+      guard let problem = error as? Problem else { throw error }
+      recordRefusal(of: request, problem)
+      return HTTPResponse(problem)
+    }.map { response in
+      var response = response
+      response.standing = standing
+      return response
     }
   }
 
@@ -185,12 +233,11 @@ final class Routes: @unchecked Sendable {
   private func create(
     _ creation: WHEPCreation, token: TokenRecord?, isFromLoopback: Bool, reach: NetworkReach
   ) -> Result<SessionDescription, Problem> {
-    var camera: Int?
-    if let id = creation.cameraID {
-      guard let index = viewers.cameraIndex(id) else {
-        return .failure(Problem(404, "there is no camera of this name"))
-      }
-      camera = index
+    let camera: Int?
+    do throws(Problem) {
+      camera = try creation.cameraID.map { id throws(Problem) in try viewers.camera(named: id) }
+    } catch {
+      return .failure(error)
     }
     // The endpoint never creates a session without a token.
     guard let token else { return .failure(Problem(401, "this needs a token")) }
@@ -202,16 +249,8 @@ final class Routes: @unchecked Sendable {
           reach: reach))
     } catch {
       switch error {
-      case .admission(.tooManySessions(let maximum)):
-        return .failure(
-          Problem(
-            429, "\(maximum) sessions are open with this token, as many as one may have; close one",
-            retryAfter: .seconds(5)))
-      case .admission(.tooOften(let wait)):
-        return .failure(
-          Problem(429, "this token starts sessions too often; keep one open, or try again later", retryAfter: wait))
-      case .admission(.full):
-        return .failure(Problem(503, "all viewer slots are in use", retryAfter: .seconds(5)))
+      case .admission(let refusal):
+        return .failure(Problem(refusal))
       case .connection(.negotiation(let reason)):
         return .failure(Problem(negotiation: reason))
       case .connection(let reason):

@@ -111,7 +111,7 @@ public final class ChildNode: Sendable {
         bitrateKbps: configuration.video.bitrateKbps, startKbps: media.startKbps),
       servers: ServerBook(configuration, logger: logger),
       hub: try profile.makeHub(on: loop), credentials: ViewerCredentials(tokens: tokens, pairing: pairing),
-      cameras: media.cameras, audio: media.audio, logger: logger)
+      cameras: media.cameras, audio: media.audio, converter: media.converter, logger: logger)
     let meetings = MeetingBoard(
       configuration, child: profile.id, loop: loop, logger: logger, prove: profile.hostProof)
     let notifiers = NotifierBoard(

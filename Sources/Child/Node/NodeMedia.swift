@@ -13,6 +13,7 @@ struct NodeMedia: Sendable {
   let bridge: LoopBridge
   let cameras: [VideoPipeline]
   let audio: AudioPipeline
+  let converter: SoundConverter
   let sound: SoundOutput
   /// Initial rate of the encoders, in kbit/s.
   let startKbps: Int
@@ -43,6 +44,7 @@ struct NodeMedia: Sendable {
       deliver: { packet in bridge.audio(packet) },
       levelMeasured: { bridge.levelMeasured() },
       microphoneChanged: { state in NodeLog.microphone(state, logged, logger) })
+    converter = SoundConverter(audio) { sound in bridge.converted(sound) }
     self.bridge = bridge
     self.sound = sound
     self.startKbps = startKbps
@@ -95,6 +97,7 @@ struct NodeMedia: Sendable {
   /// - Parameter others: further work to finish in the same time; each may block.
   /// - Returns: false if one hangs; it is abandoned.
   func stop(and others: [@Sendable () -> Void]) -> Bool {
+    converter.setDemand(false)
     var stops: [@Sendable () -> Void] = [{ audio.stop() }, { sound.stop() }] + others
     for camera in cameras { stops.append { camera.stop() } }
     let stopped = Mailbox<Bool>(capacity: stops.count)

@@ -196,11 +196,13 @@ final class StatusReporter: Sendable {
     let streams = statistics?.outboundRTP ?? []
     let picture = viewers.picture(of: viewer)
     return StatusReport.Viewer(
-      name: viewer.name, state: connection?.state.rawValue ?? "closed", permissions: viewer.permissions.names,
+      name: viewer.name, state: connection?.state.rawValue ?? (viewer.outlet == nil ? "closed" : "connected"),
+      permissions: viewer.permissions.names,
       seconds: (MonotonicClock.now - viewer.since).inSeconds.tenths,
       candidatePair: statistics?.selectedCandidatePair.map(\.text),
       roundTripMs: statistics?.currentRoundTripTime.map { ($0 * 1000).hundredths },
-      bytesSent: statistics?.bytesSent ?? 0, packetsSent: statistics?.packetsSent ?? 0,
+      bytesSent: statistics?.bytesSent ?? viewer.outlet?.bytesSent ?? 0,
+      packetsSent: statistics?.packetsSent ?? viewer.outlet?.packetsSent ?? 0,
       packetsRetransmitted: streams.reduce(0) { $0 + $1.retransmittedPacketsSent },
       fractionLost: streams.compactMap(\.fractionLost).max(),
       availableOutgoingKbps: statistics?.availableOutgoingKbps ?? 0,

@@ -1,10 +1,12 @@
 internal import Frames
+internal import Pipelines
 internal import Synchronization
 
 /// The event loop's end of the media path: receives the output of the device and encoder threads.
 protocol MediaReceiver: AnyObject {
   func send(_ frame: EncodedVideoFrame, fromCamera camera: Int)
   func send(_ packet: EncodedAudioPacket)
+  func send(_ sound: ConvertedSound)
   /// The microphone's level was measured.
   func levelMeasured()
   /// Frames of this camera were dropped before packetisation, so receivers cannot notice; only a key frame of each of
@@ -80,6 +82,10 @@ final class LoopBridge: @unchecked Sendable {
 
   func audio(_ packet: EncodedAudioPacket) {
     if takePlace() { hop { $0.send(packet) } }
+  }
+
+  func converted(_ sound: ConvertedSound) {
+    if takePlace() { hop { $0.send(sound) } }
   }
 
   func levelMeasured() {

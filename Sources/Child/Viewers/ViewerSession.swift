@@ -2,6 +2,7 @@ internal import Control
 internal import Frames
 internal import Pairing
 internal import PeerConnection
+internal import Pipelines
 internal import Server
 internal import Signaling
 internal import Wire
@@ -16,11 +17,14 @@ final class ViewerSession: @unchecked Sendable {
     case whep(WHEPSessionID, token: String)
     /// Through a room, from a paired parent.
     case paired(PairedSessionID)
+    /// Without an offer: a player of HTTP, with the token of this `TokenRecord.id`.
+    case stream(token: String)
 
     var credential: Credential {
       switch self {
       case .whep(_, let token): .token(id: token)
       case .paired(let session): .pair(id: session.parent)
+      case .stream(let token): .token(id: token)
       }
     }
   }
@@ -34,6 +38,8 @@ final class ViewerSession: @unchecked Sendable {
   }
 
   let peer: PeerID
+  /// Where its media go; nil: to the peer connection.
+  let outlet: (any MediaOutlet)?
   let origin: Origin
   /// The token's or the pair record's name.
   let name: String
@@ -88,9 +94,10 @@ final class ViewerSession: @unchecked Sendable {
   init(
     peer: PeerID, origin: Origin, name: String, permissions: Permissions, camera: Int, hasPictureTrack: Bool,
     hasSoundTrack: Bool, limits: SendingLimits = SendingLimits(), problems: [String] = [], since: Instant,
-    reach: NetworkReach
+    reach: NetworkReach, outlet: (any MediaOutlet)? = nil
   ) {
     self.peer = peer
+    self.outlet = outlet
     self.origin = origin
     self.name = name
     self.permissions = permissions
@@ -114,6 +121,8 @@ final class ViewerSession: @unchecked Sendable {
 
   var seesPicture: Bool { hasPictureTrack && permissions.contains(.view) }
   var hearsSound: Bool { hasSoundTrack && permissions.contains(.listen) }
+  /// It gets the sound in this form.
+  func hears(_ format: SoundFormat) -> Bool { hearsSound && outlet?.soundFormat ?? .opus == format }
   /// Its path carries so little that what is sent beside sound and picture is at their cost.
   var isOnNarrowPath: Bool { soundRoute.target == .narrow }
   /// As far as is known.

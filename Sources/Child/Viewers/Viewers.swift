@@ -42,11 +42,12 @@ final class Viewers: @unchecked Sendable {
   let hub: PeerHub
   let registry = ViewerRegistry()
   let credentials: ViewerCredentials
-  private var starts = SessionStarts()
+  var starts = SessionStarts()
   /// In the order of the configuration; may be empty.
   let cameras: [CameraTrack]
   let audio: AudioPipeline
-  private let logger: Logger
+  private let converter: SoundConverter
+  let logger: Logger
   let started = MonotonicClock.now
   private var expectedLoss = ExpectedLoss()
   private var probeTurns = ProbeTurns<PeerID>()
@@ -68,8 +69,7 @@ final class Viewers: @unchecked Sendable {
 
   init(
     settings: Settings, servers: ServerBook, hub: PeerHub, credentials: ViewerCredentials, cameras: [VideoPipeline],
-    audio: AudioPipeline,
-    logger: Logger
+    audio: AudioPipeline, converter: SoundConverter, logger: Logger
   ) {
     self.settings = settings
     self.servers = servers
@@ -83,6 +83,7 @@ final class Viewers: @unchecked Sendable {
           settings: .init(range: settings.bitrateKbps, startKbps: settings.startKbps)))
     }
     self.audio = audio
+    self.converter = converter
     self.logger = logger
   }
 
@@ -162,7 +163,7 @@ final class Viewers: @unchecked Sendable {
     return configuration
   }
 
-  private func add(_ session: ViewerSession) {
+  func add(_ session: ViewerSession) {
     registry.add(session)
     logger.info("viewer is connecting", metadata: ["viewer": "\(session.name)", "peer": "\(session.peer)"])
     updateDemand()
@@ -173,7 +174,9 @@ final class Viewers: @unchecked Sendable {
     guard session.endReason == nil else { return }
     session.endReason = reason
     logger.info("session is over", metadata: ["viewer": "\(session.name)", "because": "\(reason.rawValue)"])
-    hub.close(session.peer)
+    guard let outlet = session.outlet else { return hub.close(session.peer) }
+    outlet.close()
+    stateChanged(.closed, of: session)
   }
 
   /// Applies the current tokens and pair records to the open sessions: ends sessions whose credential has expired or is
@@ -197,6 +200,7 @@ final class Viewers: @unchecked Sendable {
         }
         updateRates()
         registry.notify(.permissionsChanged(session))
+        if session.outlet != nil, !session.seesPicture, !session.hearsSound { end(session, because: .notPaired) }
       }
     }
   }
@@ -219,7 +223,7 @@ final class Viewers: @unchecked Sendable {
     registry.notify(.connection(session, event))
   }
 
-  private func stateChanged(_ state: PeerConnectionState, of session: ViewerSession) {
+  func stateChanged(_ state: PeerConnectionState, of session: ViewerSession) {
     switch state {
     case .connected:
       let isNew = !session.isConnected
@@ -294,7 +298,8 @@ final class Viewers: @unchecked Sendable {
         capturing: isRecorded || !watching.isEmpty,
         encoding: isRecorded || watching.contains(where: \.isConnected))
     }
-    audio.setDemand(isRecording || registry.all.contains { $0.isConnected && $0.hearsSound })
+    audio.setDemand(isRecording || registry.all.contains { $0.isConnected && $0.hears(.opus) })
+    converter.setDemand(registry.all.contains { $0.isConnected && $0.hears(.mp3) })
   }
 
   private func updateProbing() {
@@ -402,7 +407,7 @@ final class Viewers: @unchecked Sendable {
     audio.setNarrowDemand(listeners.contains(where: \.soundRoute.needsNarrow))
   }
 
-  private func applyLayers(to session: ViewerSession) {
+  func applyLayers(to session: ViewerSession) {
     hub.connection(session.peer)?.setMaximumTemporalLayer(session.route.takesAllLayers ? 1 : 0)
   }
 
@@ -513,7 +518,7 @@ final class Viewers: @unchecked Sendable {
   }
 
   /// The session that has to make room; nil when there is room.
-  private func sessionToEvict(
+  func sessionToEvict(
     for origin: ViewerSession.Origin, _ permissions: Permissions
   ) throws(ViewerAdmission.Refusal) -> ViewerSession? {
     let candidate = ViewerAdmission.Candidate(
@@ -523,7 +528,8 @@ final class Viewers: @unchecked Sendable {
     let places = sessions.map { session in
       ViewerAdmission.Place(
         credential: session.origin.credential, rank: credentials.rank(of: session.origin),
-        isConnected: hub.connection(session.peer)?.state == .connected, wasConnected: session.isConnected,
+        isConnected: session.outlet != nil || hub.connection(session.peer)?.state == .connected,
+        wasConnected: session.isConnected,
         since: session.since)
     }
     let index = try ViewerAdmission.place(for: candidate, among: places, now: MonotonicClock.now)
@@ -609,58 +615,6 @@ final class Viewers: @unchecked Sendable {
 
   private func isRelayed(_ session: ViewerSession) -> Bool {
     hub.connection(session.peer)?.selectedPair?.isRelayed ?? false
-  }
-}
-
-// MARK: Media
-
-extension Viewers: MediaReceiver {
-  func send(_ frame: EncodedVideoFrame, fromCamera index: Int) {
-    let track = cameras[index]
-    if index == 0, frame.rendition == .high { recorded?(.video(frame)) }
-    // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
-    let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
-    hub.send(
-      track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
-      temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame,
-      source: index * Rendition.allCases.count + frame.rendition.rawValue, to: receivers(of: frame, fromCamera: index))
-  }
-
-  /// The viewers whose route takes the picture.
-  private func receivers(of frame: EncodedVideoFrame, fromCamera index: Int) -> [PeerID] {
-    var receivers: [PeerID] = []
-    for session in watchers(of: index) where session.isConnected {
-      guard session.withheld == nil || session.withheld == .microphone else {
-        session.route.forgetPictures()
-        continue
-      }
-      let before = session.route.current
-      guard session.route.accept(frame) else { continue }
-      if session.route.current != before { applyLayers(to: session) }
-      receivers.append(session.peer)
-    }
-    return receivers
-  }
-
-  func send(_ packet: EncodedAudioPacket) {
-    if packet.rendition == .full { recorded?(.audio(packet)) }
-    var receivers: [PeerID] = []
-    for session in registry.all where session.hearsSound {
-      guard session.soundRoute.accept(packet), session.withheld == nil || session.withheld == .camera else { continue }
-      receivers.append(session.peer)
-    }
-    hub.send(
-      [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
-      captureTime: packet.captureTime, to: receivers)
-  }
-
-  func levelMeasured() { registry.notify(.levelMeasured) }
-
-  func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>) {
-    logger.warning(
-      "the event loop was stalled and pictures were dropped",
-      metadata: ["camera": "\(cameras[camera].pipeline.settings.cameraID)"])
-    for rendition in renditions { cameras[camera].pipeline.requestKeyFrame(of: rendition) }
   }
 }
 

@@ -46,6 +46,7 @@ public final class AudioPipeline: Sendable {
   private let shared: Mutex<Shared>
   private let demand = Demand()
   private let narrowDemand = Demand()
+  private let tap = Mutex<(@Sendable (AudioBlock) -> Void)?>(nil)
   private let expectedLossPercent = Atomic(OpusEncoder.lossyPathPercent)
   private let worker = Worker()
   private let deliver: @Sendable (EncodedAudioPacket) -> Void
@@ -101,6 +102,11 @@ public final class AudioPipeline: Sendable {
     narrowDemand.isWanted = isWanted
   }
 
+  /// Gets each block as it is sent, on the microphone's thread; it must return at once. Nil: nobody does.
+  func setTap(_ tap: (@Sendable (AudioBlock) -> Void)?) {
+    self.tap.withLock { $0 = tap }
+  }
+
   /// The packet loss that FEC should withstand, from the next packet on; 0 turns it off. Until this is called it is
   /// `OpusEncoder.lossyPathPercent`.
   public func setExpectedLoss(percent: Int) {
@@ -115,6 +121,7 @@ public final class AudioPipeline: Sendable {
     block.samplePosition = worker.clock.position(of: block)
     echo?.clean(&block)
     ear.hear(block.samples)
+    tap.withLock { $0 }?(block)
     let level = worker.meter.add(block.samples)
     let packets = demand.isWanted ? encode(block) : []
     shared.withLock { shared in

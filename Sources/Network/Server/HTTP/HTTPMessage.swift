@@ -73,6 +73,8 @@ public struct HTTPResponse: Sendable {
   public var status: HTTPResponseStatus
   public var headers: HTTPHeaders
   public var body: [UInt8]
+  /// A body without an end, in place of `body`.
+  public var stream: HTTPStream?
   /// What the request has shown about its client: its connection no longer counts as a stranger's. Nil: nothing.
   public var standing: ConnectionStanding?
 
@@ -80,6 +82,12 @@ public struct HTTPResponse: Sendable {
     self.status = status
     self.headers = headers
     self.body = body
+  }
+
+  /// A response that goes on until one side ends it.
+  public init(stream: HTTPStream, headers: HTTPHeaders) {
+    self.init(status: .ok, headers: headers)
+    self.stream = stream
   }
 
   public init(status: HTTPResponseStatus = .ok, contentType: String, text: String, headers: HTTPHeaders = [:]) {

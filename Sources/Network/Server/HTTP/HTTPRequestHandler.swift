@@ -16,6 +16,8 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     case collecting(HTTPRequestHead, [UInt8])
     case answering
     case sending(Unsent)
+    /// The body has no end; nothing more is read.
+    case streaming(HTTPStream)
     /// The last response has been sent; no more requests are handled.
     case leaving
   }
@@ -37,6 +39,8 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   private static let lingering: TimeAmount = .milliseconds(300)
   /// One TLS record.
   private static let pieceBytes = 16 * 1024
+  /// What the kernel keeps of a stream, which Linux doubles: about a second of sound. What is late by more is not worth sending.
+  private static let streamBufferBytes = 8 * 1024
 
   private let limits: HTTPServer.Limits
   private let webSocket: WebSocketEndpoint?
@@ -71,6 +75,8 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   func channelInactive(context: ChannelHandlerContext) {
     timer?.cancel()
     waiting.removeAll()
+    if case .streaming(let stream) = state { stream.connectionEnded() }
+    state = .leaving
     context.fireChannelInactive()
   }
 
@@ -120,7 +126,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     isAdvancing = false
     switch state {
     case .idle, .collecting, .leaving: gate.open()
-    case .answering, .sending: gate.close()
+    case .answering, .sending, .streaming: gate.close()
     }
   }
 
@@ -131,6 +137,9 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     case .sending(let unsent):
       guard context.channel.isWritable else { return false }
       send(unsent, context: context)
+    case .streaming(let stream):
+      stream.flush()
+      return false
     case .idle, .collecting, .leaving:
       guard let next = waiting.popFirst() else { return false }
       switch next {
@@ -184,7 +193,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       respond(HTTPResponse(problem), to: head, isLast: true, context: context)
     // The rest of a refused request.
     case .leaving: break
-    case .collecting, .answering, .sending: context.close(promise: nil)
+    case .collecting, .answering, .sending, .streaming: context.close(promise: nil)
     }
   }
 
@@ -226,6 +235,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   private func respond(
     _ response: HTTPResponse, to request: HTTPRequestHead, isLast: Bool, context: ChannelHandlerContext
   ) {
+    if let stream = response.stream { return send(stream, response, to: request, context: context) }
     guard context.channel.isActive else { return }
     var headers = response.headers
     headers.replaceOrAdd(name: "Content-Length", value: String(response.body.count))
@@ -263,6 +273,38 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       let (handler, context) = bound.value
       handler.end(unsent, context: context)
     }
+  }
+
+  /// Sends the head of a response without an end, and what its stream has from then on. It is chunked (RFC 9112 section 7.1),
+  /// for clients of HTTP/1.0 as it is.
+  private func send(
+    _ stream: HTTPStream, _ response: HTTPResponse, to request: HTTPRequestHead, context: ChannelHandlerContext
+  ) {
+    guard context.channel.isActive else { return stream.connectionEnded() }
+    timer?.cancel()
+    var headers = response.headers
+    headers.replaceOrAdd(name: "Server", value: "Cradle")
+    headers.replaceOrAdd(name: "Connection", value: "close")
+    let version: HTTPVersion = request.version == .http1_0 ? .http1_0 : .http1_1
+    context.writeAndFlush(
+      wrapOutboundOut(.head(HTTPResponseHead(version: version, status: response.status, headers: headers))),
+      promise: nil)
+    gate.close()
+    guard request.method != .HEAD else {
+      stream.connectionEnded()
+      state = .leaving
+      return context.close(promise: nil)
+    }
+    _ = context.channel.setOption(.socketOption(.so_sndbuf), value: SocketOptionValue(Self.streamBufferBytes))
+    state = .streaming(stream)
+    stream.connect(
+      HTTPStream.Connection(
+        isReady: { context.channel.isWritable },
+        write: { [self] bytes in
+          let body = context.channel.allocator.buffer(bytes: bytes)
+          context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        },
+        close: { context.close(promise: nil) }))
   }
 
   /// The kernel has the whole response.

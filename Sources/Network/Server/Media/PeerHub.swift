@@ -212,8 +212,7 @@ public final class PeerHub: @unchecked Sendable {
     } catch {
       throw .refused(error)
     }
-    let id = PeerID(number: nextNumber)
-    nextNumber += 1
+    let id = reserveID()
     let peer = Peer(
       id: id, connection: connection, fragment: connection.localUsernameFragment ?? "",
       includingLoopback: includingLoopback)
@@ -230,6 +229,13 @@ public final class PeerHub: @unchecked Sendable {
     }
     finishTurn()
     return (id, description)
+  }
+
+  /// An id that no peer has or will have, for a viewer that gets its media in another way.
+  public func reserveID() -> PeerID {
+    eventLoop.preconditionInEventLoop()
+    defer { nextNumber += 1 }
+    return PeerID(number: nextNumber)
   }
 
   private func addresses(of socket: MediaSocket, _ includingLoopback: Bool) -> [MachineAddress] {

@@ -238,7 +238,7 @@ public struct WHEPEndpoint: Sendable {
     } catch {
       throw Problem(400, "malformed SDP, \(error)")
     }
-    let cameraID = try cameraID(request.query)
+    let cameraID = try URLQuery(request.query).value(of: "camera")
     try check(offer, permissions)
     guard sessions.count < configuration.maximumSessions else {
       throw Problem(503, "all \(configuration.maximumSessions) places are taken", retryAfter: configuration.retryAfter)
@@ -277,36 +277,6 @@ public struct WHEPEndpoint: Sendable {
       return
     }
     throw Problem(403, "this token does not allow \(asked.names.joined(separator: " or "))")
-  }
-
-  private func cameraID(_ query: String) throws(Problem) -> String? {
-    for pair in query.split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.first == "camera" else { continue }
-      guard parts.count == 2, let id = percentDecoded(parts[1]), !id.isEmpty, id.utf8.count <= 64 else {
-        throw Problem(400, "the query's camera is malformed")
-      }
-      return id
-    }
-    return nil
-  }
-
-  private func percentDecoded(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-        continue
-      }
-      let digits = Substring(rest.prefix(2))
-      guard digits.utf8.count == 2, digits.utf8.first != UInt8(ascii: "+"), let value = UInt8(digits, radix: 16) else {
-        return nil
-      }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 
   /// The body as text, after the checks that come before its meaning.

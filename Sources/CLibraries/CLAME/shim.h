@@ -1,0 +1,4 @@
+// LAME, through libmp3lame.
+#pragma once
+
+#include <lame/lame.h>

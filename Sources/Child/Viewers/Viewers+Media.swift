@@ -1,0 +1,73 @@
+internal import Control
+internal import Frames
+internal import Logging
+internal import PeerConnection
+internal import Pipelines
+internal import SDP
+internal import Server
+internal import Wire
+
+extension Viewers: MediaReceiver {
+  func send(_ frame: EncodedVideoFrame, fromCamera index: Int) {
+    let track = cameras[index]
+    if index == 0, frame.rendition == .high { recorded?(.video(frame)) }
+    // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
+    let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
+    let payloads = track.packetize(frame)
+    let receivers = receivers(of: frame, fromCamera: index)
+    hub.send(
+      payloads, kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
+      temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame,
+      source: index * Rendition.allCases.count + frame.rendition.rawValue, to: receivers)
+    for outlet in outlets(of: receivers) { outlet.send(frame, payloads: payloads) }
+  }
+
+  /// The viewers whose route takes the picture.
+  private func receivers(of frame: EncodedVideoFrame, fromCamera index: Int) -> [PeerID] {
+    var receivers: [PeerID] = []
+    for session in watchers(of: index) where session.isConnected {
+      guard session.withheld == nil || session.withheld == .microphone else {
+        session.route.forgetPictures()
+        continue
+      }
+      let before = session.route.current
+      guard session.route.accept(frame) else { continue }
+      if session.route.current != before { applyLayers(to: session) }
+      receivers.append(session.peer)
+    }
+    return receivers
+  }
+
+  func send(_ packet: EncodedAudioPacket) {
+    if packet.rendition == .full { recorded?(.audio(packet)) }
+    var receivers: [PeerID] = []
+    for session in registry.all where session.hears(.opus) {
+      guard session.soundRoute.accept(packet), session.withheld == nil || session.withheld == .camera else { continue }
+      receivers.append(session.peer)
+    }
+    hub.send(
+      [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
+      captureTime: packet.captureTime, to: receivers)
+    for outlet in outlets(of: receivers) { outlet.send(packet) }
+  }
+
+  private func outlets(of receivers: [PeerID]) -> [any MediaOutlet] {
+    receivers.compactMap { registry[$0]?.outlet }
+  }
+
+  func send(_ sound: ConvertedSound) {
+    for session in registry.all where session.hears(sound.format) {
+      guard session.withheld == nil || session.withheld == .camera else { continue }
+      session.outlet?.send(sound)
+    }
+  }
+
+  func levelMeasured() { registry.notify(.levelMeasured) }
+
+  func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>) {
+    logger.warning(
+      "the event loop was stalled and pictures were dropped",
+      metadata: ["camera": "\(cameras[camera].pipeline.settings.cameraID)"])
+    for rendition in renditions { cameras[camera].pipeline.requestKeyFrame(of: rendition) }
+  }
+}
