@@ -153,15 +153,14 @@ extension RealPeers {
       let played = try ChildProcess.run(
         "timeout",
         [
-          "-s", "INT", "20", "gst-launch-1.0", "-q", "souphttpsrc", "is-live=true", "ssl-strict=false",
+          "-k", "2", "-s", "INT", "8", "gst-launch-1.0", "-q", "souphttpsrc", "is-live=true", "ssl-strict=false",
           "user-id=any", "user-pw=\(child.token)", "location=https://127.0.0.1:\(child.port)/sound.\(ending)", "!",
         ] + decoding.split(separator: " ").map(String.init) + [
-          "!", "audioconvert", "!", "identity", "eos-after=100", "!", "filesink",
+          "!", "audioconvert", "!", "filesink",
           "location=\(child.folder.appending(path: "played").path)",
         ])
-      #expect(played.status == 0, "\(played.error)")
       let size = try FileManager.default.attributesOfItem(atPath: child.folder.appending(path: "played").path)[.size]
-      #expect((size as? Int ?? 0) > 96_000, "\(played.error)")
+      #expect((size as? Int ?? 0) > 3 * 96_000, "\(played.error)")
     }
   }
 }
