@@ -181,7 +181,7 @@ extension RealPeers {
       let child = try ChildProcess(listen: "127.0.0.1:0")
       let (url, token) = ("https://127.0.0.1:\(child.port)/whep", child.token)
       let player = Task.detached {
-        try ViewerProgram.aiortc.watch(url, token: token, duration: 19, arguments: ["--no-feedback"])
+        try ViewerProgram.aiortc.watch(url, token: token, duration: 26, arguments: ["--no-feedback"])
       }
       func rendition(_ name: String) throws -> Status.Rendition? {
         try status(child).cameras[0].renditions.first { $0.name == name }
@@ -199,7 +199,7 @@ extension RealPeers {
       try await Task.sleep(for: .seconds(8.2))
       let alone = try #require(try rendition("high")).keyFrames - first
       #expect((2...3).contains(alone), "every 4 s at least: \(alone)")
-      let parent = try ParentProcess(url, token: token, arguments: ["--stats", "--duration", "9"])
+      let parent = try ParentProcess(url, token: token, arguments: ["--stats", "--duration", "15"])
       var found: (high: Status.Rendition, refreshed: Status.Rendition)?
       try await wait {
         found = try both()

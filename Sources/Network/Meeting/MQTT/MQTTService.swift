@@ -158,9 +158,10 @@ extension MQTTService {
       let pause = [flow.pause(client.descriptor), budget.pause()].compactMap(\.self).max()
       let rest = min(now + Self.rest, progress.end ?? now + Self.rest, pause ?? now + Self.rest)
       try turn(client, isReading: pause == nil, until: rest, version, &progress)
+      // First: where bytes come faster than they are read, one turn takes a whole message, however long.
+      if flow.isExceeded(client.descriptor) { throw .lost(InflowLimit.words) }
       for entry in client.record.take() { try handle(entry, client, version, &progress, &flow) }
       if client.descriptor < 0 { throw .closed }
-      if flow.isExceeded(client.descriptor) { throw .lost(InflowLimit.words) }
     }
   }
 
