@@ -43,10 +43,11 @@ struct Status: ParsableCommand {
       print("No viewers.")
     } else {
       let rows = status.viewers.map { viewer in
-        [
+        let rate = viewer.availableOutgoingKbps > 0 ? "\(viewer.availableOutgoingKbps) kbit/s" : "-"
+        return [
           viewer.name, viewer.state, Self.duration(viewer.seconds), viewer.roundTripMs.map { "\($0) ms" } ?? "-",
           viewer.fractionLost.map { "\(($0 * 1000).rounded() / 10) %" } ?? "-",
-          "\(viewer.availableOutgoingKbps) kbit/s", viewer.picture ?? "-",
+          rate, viewer.picture ?? "-",
         ]
       }
       print(Table.text([["VIEWER", "STATE", "SINCE", "ROUND TRIP", "LOST", "PATH", "PICTURE"]] + rows))

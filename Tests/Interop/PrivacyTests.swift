@@ -23,6 +23,10 @@ extension RealPeers {
       let before = try status(house)
       let still = try house.parent("screenshot", "-o", house.child.folder.appending(path: "still.jpg").path)
       #expect(still.status != 0 && still.error.contains("The camera is paused."), Comment(rawValue: still.error))
+      let child = house.child
+      let refused = try ChildProcess.run(
+        "curl", ["-sk", "-w", " %{http_code}", "-u", "any:\(child.token)", "https://127.0.0.1:\(child.port)/still.jpg"])
+      #expect(refused.output.contains("The camera is paused.") && refused.output.hasSuffix(" 503"), "\(refused)")
       // Longer than it takes to ring, and than a device that is silent takes to fail.
       sleep(9)
       let after = try status(house)

@@ -21,12 +21,8 @@ final class SoundListener: MediaOutlet {
     self.ogg = ogg
   }
 
-  /// In pieces as they are sent: of some packets each.
-  var soundPacketsSent: UInt64 { stream.sentPieces }
   var packetsSent: UInt64 { stream.sentPieces }
   var bytesSent: UInt64 { stream.sentBytes }
-
-  func send(_ frame: EncodedVideoFrame, payloads: [[UInt8]]) {}
 
   func send(_ packet: EncodedAudioPacket) {
     lastSound = MonotonicClock.now

@@ -19,17 +19,11 @@ final class SoundRoutes: @unchecked Sendable {
   private static let silenceLimit: Duration = .seconds(5)
 
   private let viewers: Viewers
-  private var listeners: [ObjectIdentifier: (session: ViewerSession, outlet: SoundListener)] = [:]
 
   init(viewers: Viewers) {
     self.viewers = viewers
     viewers.registry.observe { [weak self] event in
-      switch event {
-      case .secondPassed: self?.endSilent()
-      case .ended(let session):
-        if let outlet = session.outlet { self?.listeners[ObjectIdentifier(outlet)] = nil }
-      default: break
-      }
+      if case .secondPassed = event { self?.endSilent() }
     }
   }
 
@@ -52,11 +46,10 @@ final class SoundRoutes: @unchecked Sendable {
     if request.method != .HEAD {
       let session: ViewerSession
       do throws(ViewerAdmission.Refusal) {
-        session = try viewers.admit(outlet, token: token, hasSound: true)
+        session = try viewers.admit(outlet, token: token)
       } catch {
         throw Problem(error)
       }
-      listeners[ObjectIdentifier(outlet)] = (session, outlet)
       outlet.stream.ended = { [weak viewers] in viewers?.outletEnded(session) }
     }
     return HTTPResponse(
@@ -69,7 +62,8 @@ final class SoundRoutes: @unchecked Sendable {
 
   private func endSilent() {
     let now = MonotonicClock.now
-    for (session, outlet) in listeners.values where now - outlet.lastSound > Self.silenceLimit {
+    for session in viewers.registry.all {
+      guard let outlet = session.outlet as? SoundListener, now - outlet.lastSound > Self.silenceLimit else { continue }
       viewers.end(session, because: .goingAway)
     }
   }

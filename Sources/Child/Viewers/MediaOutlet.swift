@@ -1,18 +1,15 @@
 internal import Frames
 internal import Pipelines
 
-/// Takes the media of a viewer that has no peer connection, such as a player of plain HTTP. Confined to the event loop.
+/// Takes the sound for a viewer that has no peer connection, such as a player of plain HTTP. Confined to the event loop.
 protocol MediaOutlet: AnyObject {
   /// The sound that it wants.
   var soundFormat: SoundFormat { get }
-  /// Packets of sound that its connection has taken.
-  var soundPacketsSent: UInt64 { get }
-  /// Packets of picture and sound that its connection has taken, and their bytes.
+  /// Pieces that its connection has taken, and their bytes. All but the last two seconds have arrived: the connection takes
+  /// no more before.
   var packetsSent: UInt64 { get }
   var bytesSent: UInt64 { get }
 
-  /// - Parameter payloads: the frame as RTP payloads (RFC 7741).
-  func send(_ frame: EncodedVideoFrame, payloads: [[UInt8]])
   func send(_ packet: EncodedAudioPacket)
   func send(_ sound: ConvertedSound)
   /// Ends its connection.

@@ -13,13 +13,10 @@ extension Viewers: MediaReceiver {
     if index == 0, frame.rendition == .high { recorded?(.video(frame)) }
     // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
     let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
-    let payloads = track.packetize(frame)
-    let receivers = receivers(of: frame, fromCamera: index)
     hub.send(
-      payloads, kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
+      track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
       temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame,
-      source: index * Rendition.allCases.count + frame.rendition.rawValue, to: receivers)
-    for outlet in outlets(of: receivers) { outlet.send(frame, payloads: payloads) }
+      source: index * Rendition.allCases.count + frame.rendition.rawValue, to: receivers(of: frame, fromCamera: index))
   }
 
   /// The viewers whose route takes the picture.
@@ -43,16 +40,11 @@ extension Viewers: MediaReceiver {
     var receivers: [PeerID] = []
     for session in registry.all where session.hears(.opus) {
       guard session.soundRoute.accept(packet), session.withheld == nil || session.withheld == .camera else { continue }
-      receivers.append(session.peer)
+      if let outlet = session.outlet { outlet.send(packet) } else { receivers.append(session.peer) }
     }
     hub.send(
       [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
       captureTime: packet.captureTime, to: receivers)
-    for outlet in outlets(of: receivers) { outlet.send(packet) }
-  }
-
-  private func outlets(of receivers: [PeerID]) -> [any MediaOutlet] {
-    receivers.compactMap { registry[$0]?.outlet }
   }
 
   func send(_ sound: ConvertedSound) {

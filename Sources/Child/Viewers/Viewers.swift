@@ -200,7 +200,7 @@ final class Viewers: @unchecked Sendable {
         }
         updateRates()
         registry.notify(.permissionsChanged(session))
-        if session.outlet != nil, !session.seesPicture, !session.hearsSound { end(session, because: .notPaired) }
+        if session.outlet != nil, !session.hearsSound { end(session, because: .notPaired) }
       }
     }
   }
@@ -238,9 +238,8 @@ final class Viewers: @unchecked Sendable {
         // Returns the memory that the handshake needed.
         releaseUnusedSoon()
       }
-      logger.info(
-        "viewer is connected",
-        metadata: ["viewer": "\(session.name)", "path": "\(hub.connection(session.peer)?.selectedPair?.text ?? "")"])
+      let path = session.outlet == nil ? hub.connection(session.peer)?.selectedPair?.text : "HTTP"
+      logger.info("viewer is connected", metadata: ["viewer": "\(session.name)", "path": "\(path ?? "")"])
       updateDemand()
       updateRates()
       if isNew { registry.notify(.connected(session)) }
