@@ -10,6 +10,17 @@ import Testing
     }
   }
 
+  /// A closure that is the whole value of a generic container is wrapped once more each time that it is read through it (Swift 6.3,
+  /// optimized or not): calls become slower and slower, and after some 10^5 the end of it overflows the stack. In a struct, a
+  /// class or a parameter it is not.
+  @Test func noMutexHoldsABareClosure() throws {
+    for file in try Project.swiftFiles(below: "Sources") {
+      for line in file.code where line.text.contains(#/(Mutex|NIOLockedValueBox|ManagedAtomic)<[^>]*->/#) {
+        Issue.record("\(file.path):\(line.number): \(line.text)")
+      }
+    }
+  }
+
   @Test func sourcesAreFormatted() throws {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")

@@ -29,7 +29,7 @@ public final class SoundConverter: Sendable {
       }
       let blocks = Mailbox<AudioBlock>(capacity: Self.maximumWaiting)
       running = blocks
-      audio.setTap { block in blocks.put(block) }
+      audio.setTap(blocks)
       // It ends with the mailbox.
       _ = WorkerThread(name: "mp3") { [deliver] in Self.encode(blocks, deliver) }
     }
