@@ -129,6 +129,31 @@ import Wire
     await socket.stop()
   }
 
+  /// A client that is gone gets no answers made, and there are so many clients at once.
+  @Test func whoIsGoneIsAskedForNothingMore() async throws {
+    let path = "/tmp/cradle-test-\(UInt64.random(in: 0...UInt64.max)).sock"
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let taken = Taken()
+    let socket = try await CommandSocket.start(path: path, on: loop) { line in
+      taken.lines.withLock { $0.append(line) }
+      return loop.makeSucceededFuture(Array(repeating: UInt8(ascii: "."), count: 10_000))
+    }
+    let bootstrap = ClientBootstrap(group: loop).channelOption(.autoRead, value: false)
+    let client = try await bootstrap.connect(unixDomainSocketPath: path).get()
+    client.writeAndFlush(ByteBuffer(string: String(repeating: "x\n", count: 3000)), promise: nil)
+    try await Task.sleep(for: .milliseconds(200))
+    try await client.close()
+    try await Task.sleep(for: .milliseconds(200))
+    #expect((1..<300).contains(taken.lines.withLock { $0.count }))
+    var clients: [any Channel] = []
+    for _ in 0..<40 { clients.append(try await bootstrap.connect(unixDomainSocketPath: path).get()) }
+    for client in clients { try? await client.setOption(.autoRead, value: true).get() }
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(clients.count(where: \.isActive) == 32)
+    for client in clients { try? await client.close() }
+    await socket.stop()
+  }
+
   private final class Taken: Sendable {
     let lines = Mutex<[[UInt8]]>([])
   }

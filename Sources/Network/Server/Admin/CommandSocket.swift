@@ -10,6 +10,9 @@ public final class CommandSocket: Sendable {
   /// Takes one line and returns the line to reply with. Called on the event loop.
   public typealias Responder = @Sendable (_ line: [UInt8]) -> EventLoopFuture<[UInt8]>
 
+  /// At once; what each asks for takes a few milliseconds of the loop, and that comes a line at a time.
+  private static let maximumConnections = 32
+
   private let channel: any Channel
   private let path: String
   /// Held until the socket is gone.
@@ -32,9 +35,12 @@ public final class CommandSocket: Sendable {
     // The file must never be accessible to others, not even until chmod.
     let mask = umask(0o117)
     defer { umask(mask) }
+    let gate = ConnectionGate(limit: maximumConnections)
     let channel = try await ServerBootstrap(group: group)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          guard gate.enter() else { throw TooManyConnections() }
+          channel.closeFuture.whenComplete { _ in gate.leave() }
           try channel.pipeline.syncOperations.addHandler(CommandHandler(responder: responder))
         }
       }
@@ -48,11 +54,16 @@ public final class CommandSocket: Sendable {
   }
 }
 
-/// Answers one line after the other: the next is taken, and more is read, when the client has taken the last answer.
+/// Answers one line after the other: the next is taken in a later turn of the loop, when the client has taken the last answer, and
+/// no more is read until then.
 private final class CommandHandler: ChannelInboundHandler, ChannelOutboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
+
+  private enum State {
+    case listening, answering, closed
+  }
 
   /// The longest command holds a token's name and permissions.
   private static let maximumLineBytes = 16 * 1024
@@ -60,9 +71,8 @@ private final class CommandHandler: ChannelInboundHandler, ChannelOutboundHandle
   private static let patience: TimeAmount = .seconds(10)
 
   private let responder: CommandSocket.Responder
-  private var pending: [UInt8] = []
-  private var isAnswering = false
-  private var isAdvancing = false
+  private var state = State.listening
+  private var pending = ByteBuffer()
   private var isReadDue = false
   private var timer: Scheduled<Void>?
 
@@ -71,15 +81,17 @@ private final class CommandHandler: ChannelInboundHandler, ChannelOutboundHandle
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    pending.append(contentsOf: unwrapInboundIn(data).readableBytesView)
+    var bytes = unwrapInboundIn(data)
+    pending.writeBuffer(&bytes)
     advance(context)
   }
 
   func read(context: ChannelHandlerContext) {
-    if isAnswering { isReadDue = true } else { context.read() }
+    if case .answering = state { isReadDue = true } else { context.read() }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
+    state = .closed
     timer?.cancel()
     context.fireChannelInactive()
   }
@@ -88,17 +100,14 @@ private final class CommandHandler: ChannelInboundHandler, ChannelOutboundHandle
     context.close(promise: nil)
   }
 
-  /// Takes line after line; what is answered at once leads back here, and the outermost call goes on.
   private func advance(_ context: ChannelHandlerContext) {
-    guard !isAdvancing else { return }
-    isAdvancing = true
-    defer { isAdvancing = false }
-    while !isAnswering, let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-      let line = Array(pending[..<end])
-      pending.removeSubrange(...end)
-      isAnswering = true
+    guard case .listening = state else { return }
+    if let end = pending.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+      let line = pending.readBytes(length: end - pending.readerIndex) ?? []
+      pending.moveReaderIndex(forwardBy: 1)
+      state = .answering
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-      responder(line).hop(to: context.eventLoop).whenComplete { answer in
+      return responder(line).hop(to: context.eventLoop).whenComplete { answer in
         let (handler, context) = bound.value
         switch answer {
         case .success(let answer): handler.send(answer, context)
@@ -106,8 +115,8 @@ private final class CommandHandler: ChannelInboundHandler, ChannelOutboundHandle
         }
       }
     }
-    guard !isAnswering else { return }
-    if pending.count > Self.maximumLineBytes { return context.close(promise: nil) }
+    if pending.readableBytes > Self.maximumLineBytes { return context.close(promise: nil) }
+    pending.discardReadBytes()
     if isReadDue {
       isReadDue = false
       context.read()
@@ -115,16 +124,21 @@ private final class CommandHandler: ChannelInboundHandler, ChannelOutboundHandle
   }
 
   private func send(_ answer: [UInt8], _ context: ChannelHandlerContext) {
+    guard case .answering = state else { return }
     var buffer = context.channel.allocator.buffer(capacity: answer.count + 1)
     buffer.writeBytes(answer)
     buffer.writeInteger(UInt8(ascii: "\n"))
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { bound.value.1.close(promise: nil) }
     context.writeAndFlush(wrapOutboundOut(buffer)).whenComplete { _ in
-      let (handler, context) = bound.value
-      handler.timer?.cancel()
-      handler.isAnswering = false
-      handler.advance(context)
+      bound.value.0.timer?.cancel()
+      // Others' turns come between.
+      bound.eventLoop.execute {
+        let (handler, context) = bound.value
+        guard case .answering = handler.state else { return }
+        handler.state = .listening
+        handler.advance(context)
+      }
     }
   }
 }
