@@ -232,6 +232,18 @@ import Testing
     #expect(answer.media.flatMap(\.sources).count { $0.ssrc == 21 } == 1)
   }
 
+  /// They share a port: what one section of a bundle says of RTCP holds for all. A map of a format that nobody uses may be odd.
+  @Test(arguments: ["v", "a"])
+  func aBundleSaysOnceThatItMultiplexesRTCP(only mid: String) throws {
+    let text = smallOffer {
+      $0 = $0.replacing("a=rtcp-mux\n", with: "").replacing("a=mid:\(mid)\n", with: "a=mid:\(mid)\na=rtcp-mux\n")
+        .replacing("100 101", with: "100 101 97").replacing("a=recvonly", with: "a=rtpmap:97 H264\na=recvonly")
+    }
+    let (answer, session) = try answer(text)
+    #expect(session.rejected == [] && answer.media.map(\.port) == [9, 9, 9])
+    #expect(answer.media.map(\.rtcpMux) == [true, true, false])
+  }
+
   @Test func dataChannelDefaultsFollowTheRFC() throws {
     #expect(try answer(smallOffer()).negotiated.dataChannel?.remoteMaxMessageSize == 65536)
     #expect(try answer(smallOffer()).negotiated.dataChannel?.remoteSCTPPort == 5001)

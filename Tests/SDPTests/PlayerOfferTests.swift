@@ -217,7 +217,8 @@ import Testing
     ("a=rtpmap:100 VP8/8000", "VP8/8000", "a=rtpmap:100 VP8/8000"),
     ("a=x", "no codec", "m=video 9 UDP/TLS/RTP/SAVPF 100 101"),
     ("a=rtpmap:300 VP8/90000", "no codec", "a=rtpmap:300 VP8/90000"),
-    ("a=rtpmap:x VP8/90000", "no codec", "a=rtpmap:x VP8/90000"),
+    ("a=rtpmap:x VP8/90000", "no codec", "a=rtpmap:x VP8/90000"), ("a=rtpmap:100 VP8", "no codec", "a=rtpmap:100 VP8"),
+    ("a=rtpmap:100", "no codec", "a=rtpmap:100"), ("a=rtpmap:100 VP8/0", "no codec", "a=rtpmap:100 VP8/0"),
     ("a=rtpmap:100 \u{202e}E\u{1b}VIL/90000", "EVIL", "a=rtpmap:100 EVIL/90000"),
   ])
   func whatHasNoCommonCodecIsNamedWithItsLine(map: String, offered: String, shown: String) throws {

@@ -80,6 +80,18 @@ extension SessionDescription {
     for (index, mid) in zip(nameless, unclaimed) { description.media[index].mid = mid }
     return description
   }
+
+  /// With `rtcp-mux` in all RTP sections of a bundle that has it in one: they share the port. RFC 9143 section 9.3.1.1 leaves it out
+  /// of bundle-only sections.
+  var withSharedRTCPMux: SessionDescription {
+    var description = self
+    for group in bundles {
+      let sections = media.indices.filter { media[$0].isRTP && media[$0].mid.map(group.contains) ?? false }
+      guard sections.contains(where: { media[$0].multiplexesRTCP }) else { continue }
+      for index in sections { description.media[index].rtcpMux = true }
+    }
+    return description
+  }
 }
 
 extension LocalSession {

@@ -9,7 +9,7 @@ public enum OfferAnswer {
   public static func answer(
     _ offer: SessionDescription, with local: LocalSession
   ) throws(NegotiationError) -> (answer: SessionDescription, negotiated: NegotiatedSession) {
-    let offer = offer.withAssignedMIDs
+    let offer = offer.withAssignedMIDs.withSharedRTCPMux
     let (whole, assignment, dataIndex) = try chooseTransport(of: offer, for: local)
     var transport = whole
     let rejected = offer.media.indices.compactMap { index in

@@ -143,15 +143,14 @@ struct SectionDraft {
     let key = String(format)
     switch name {
     case "rtpmap":
-      // What the m= line does not list, or RTP has no room for, is not used.
-      guard media.formats.contains(key), Self.isPayloadType(key), let number = UInt8(key) else {
+      // RFC 8866 section 6.6: encoding name / clock rate [/ channels]. One that is not so, that the m= line does not list, or that
+      // RTP has no room for, is not used.
+      let parts = rest.parts(47)
+      guard media.formats.contains(key), Self.isPayloadType(key), let number = UInt8(key),
+        parts.count == 2 || parts.count == 3, let rate = parts[1].number(as: UInt32.self), rate > 0
+      else {
         if media.strayMap.number == 0 { media.strayMap = SourceLine(line) }
         return
-      }
-      // RFC 8866 section 6.6: encoding name / clock rate [/ channels].
-      let parts = rest.parts(47)
-      guard parts.count == 2 || parts.count == 3, let rate = parts[1].number(as: UInt32.self), rate > 0 else {
-        throw SDPError(line: line.number, reason: "rtpmap has a codec name and a clock rate")
       }
       formatMaps[key] = PayloadFormat(
         number: number, name: String(parts[0]), clockRate: rate,
