@@ -153,7 +153,10 @@ import Wire
     #expect(clock.mark.jump?.evidence == .seconds(600))
     _ = clock.date(system: later(Self.years), now: .zero + .seconds(601))
     #expect(clock.mark.jump == .init(to: later(Self.years), evidence: .zero))
+    // Also on the first day, when no date is certain yet, it ends nothing for a minute.
+    #expect(clock.settled == later(601))
     #expect(clock.date(system: later(602), now: .zero + .seconds(602)) == later(602))
     #expect(clock.mark.jump == .init(to: later(602), evidence: .zero))
+    #expect(clock.settled == later(602))
   }
 }

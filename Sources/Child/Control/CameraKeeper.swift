@@ -3,6 +3,7 @@ internal import Frames
 internal import Logging
 internal import NIOCore
 internal import Storage
+internal import Wire
 
 /// Keeps what viewers have set of the cameras. Confined to the event loop.
 final class CameraKeeper {
@@ -12,12 +13,19 @@ final class CameraKeeper {
   /// By the camera's id.
   var titles: [String: String] { stored.titles }
   var isPaused: Bool { stored.isPaused == true }
-  /// When somebody paused them or ended that; seconds since 1970.
-  var changedAt: Double { stored.changedAt ?? 0 }
+  /// When somebody paused them or ended that in this run; nil: before it began.
+  private var changed: Instant?
+  private let begun: Instant
+  private let clock: () -> WallClockReference
   /// A file that can't be read is not overwritten.
   private let isStorable: Bool
 
-  init(_ store: JSONStore<StoredCameras>, loop: any EventLoop, logger: Logger) {
+  init(
+    _ store: JSONStore<StoredCameras>, loop: any EventLoop, logger: Logger,
+    clock: @escaping () -> WallClockReference = { MonotonicClock.wallClockReference }
+  ) {
+    self.clock = clock
+    begun = clock().instant
     self.store = store
     self.loop = loop
     do throws(StoreError) {
@@ -49,14 +57,25 @@ final class CameraKeeper {
     }
   }
 
+  /// When somebody paused them or ended that; seconds since 1970, by the clock as it is now: it may have been set since, and what
+  /// was before this run is no later than that, whatever the clock showed then.
+  var changedAt: Double {
+    let now = clock()
+    let latest = Double(now.unixNanoseconds) / 1e9 - (now.instant - (changed ?? begun)).inSeconds
+    return changed == nil ? min(stored.changedAt ?? 0, latest) : latest
+  }
+
   /// Succeeds once it is on disk. It holds in any case.
   func setPaused(_ isPaused: Bool) -> EventLoopFuture<Void> {
     stored.isPaused = isPaused ? true : nil
-    stored.changedAt = MonotonicClock.unixTime.rounded()
+    let now = clock()
+    stored.changedAt = (Double(now.unixNanoseconds) / 1e9).rounded()
+    changed = now.instant
     let loop = loop
     guard isStorable else { return loop.makeFailedFuture(Self.forgotten(nil)) }
     do throws(StoreError) {
-      try store.save(stored)
+      // As urgent as taking somebody's access away.
+      try store.save(stored, removes: isPaused)
     } catch {
       return loop.makeFailedFuture(Self.forgotten(error))
     }

@@ -69,6 +69,11 @@ public struct TrustedClock: Hashable, Sendable {
     }
   }
 
+  private struct Unsettled: Hashable {
+    var base: Point
+    var since: Instant
+  }
+
   /// Of running after a jump, before it is certain.
   public static let evidenceNeeded: Duration = .seconds(86_400)
   /// After a jump within a run, `settled` is as it would be without it for so long.
@@ -82,8 +87,8 @@ public struct TrustedClock: Hashable, Sendable {
   private var jumped: Point?
   private var jump: Jump?
   private var last: Instant
-  /// The first jump of this run that is not certain yet.
-  private var jumpedAt: Instant?
+  /// What the date would be without the first jump of this run that is not certain yet, and when that was.
+  private var unsettled: Unsettled?
   private var hasBegun = false
   /// Keep it on disk.
   public private(set) var mark: Mark
@@ -120,7 +125,9 @@ public struct TrustedClock: Hashable, Sendable {
       if system.isInTheFuture(of: known) {
         jump = Jump(to: system, evidence: .zero)
         // Nothing goes on from before the first date of a run.
-        if hasBegun, certain.date(at: now) >= Self.earliest { jumpedAt = jumpedAt ?? now }
+        if hasBegun, known >= Self.earliest, unsettled == nil {
+          unsettled = Unsettled(base: jumped ?? certain, since: now)
+        }
         jumped = Point(date: system, instant: now)
         changes.append(.jumped(from: known, to: system))
       } else {
@@ -128,7 +135,6 @@ public struct TrustedClock: Hashable, Sendable {
       }
     }
     hasBegun = true
-    if jump == nil { jumpedAt = nil }
     let date = max(jumped?.date(at: now) ?? certain.date(at: now), certain.date(at: now))
     mark = Mark(latest: date, certain: certain.date == UnixTime(seconds: 0) ? nil : certain.date(at: now), jump: jump)
     return date
@@ -139,23 +145,21 @@ public struct TrustedClock: Hashable, Sendable {
     guard let date = jumped?.date(at: now), date.isInTheFuture(of: system), system >= Self.earliest,
       !certain.date(at: now).isInTheFuture(of: system)
     else { return }
-    jump = nil
-    jumped = nil
+    (jump, jumped, unsettled) = (nil, nil, nil)
     changes.append(.refuted(latest: date))
   }
 
   private mutating func confirmJump(_ now: Instant) {
     guard let jump, let point = jumped, jump.evidence >= Self.evidenceNeeded else { return }
     certain = point
-    self.jump = nil
-    jumped = nil
+    (self.jump, jumped, unsettled) = (nil, nil, nil)
     changes.append(.confirmed(point.date(at: now)))
   }
 
   /// The date, as of the last call of `date`, by which what was good before ends: it follows a jump after `settlingTime`.
   public var settled: UnixTime {
-    guard let jumpedAt, last - jumpedAt < Self.settlingTime else { return mark.latest }
-    return certain.date(at: last)
+    guard let unsettled, last - unsettled.since < Self.settlingTime else { return mark.latest }
+    return unsettled.base.date(at: last)
   }
 
   /// What happened since the last call, in order.
