@@ -53,6 +53,30 @@ import Wire
     }
   }
 
+  /// What a schedule names and the baby unit does not have would fail each evening.
+  @Test func aScheduleIsAboutWhatIsThere() throws {
+    let good = """
+      lullabies: /nonexistent
+      cameras: [{id: cot, device: test}]
+      lights: [{id: lamp, device: simulated}]
+      schedule:
+        - {at: "07:30", camera: off}
+        - {at: "19:00", light: on}
+        - {at: "19:00", lullaby: white-noise}
+        - {at: "20:00", lullaby: off}
+      """
+    let found = { (yaml: String) in
+      ScheduleCheck.run(try Self.configuration(yaml)).map { "\($0.state): \($0.detail)" }
+    }
+    #expect(try found(good) == [])
+    #expect(
+      try found(good.replacing("white-noise", with: "rain").replacing("simulated", with: "none"))
+        == ["problem: at 19:00 there is no light; at 19:00 no lullaby is called rain"])
+    #expect(
+      try found(good.replacing("[{id: cot, device: test}]", with: "[]") + "\nspeaker: {device: none}")
+        == ["problem: at 07:30 there is no camera; at 19:00 there is no speaker"])
+  }
+
   // MARK: Devices
 
   @Test func theDaemonIsAskedForWhatItHasOpen() {

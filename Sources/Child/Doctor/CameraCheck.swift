@@ -65,6 +65,8 @@ enum CameraCheck {
     case "missing":
       // The detail already contains advice.
       return Finding(what, .problem, camera.detail, remedy: "cradle-child devices")
+    case "off":
+      return Finding(what, .ok, "it is paused: cradle-parent camera resume, or *Privacy* on the phone page")
     default:
       return Finding(what, .warning, "the daemon is still opening it", remedy: "cradle-child status")
     }

@@ -46,6 +46,7 @@ public struct Doctor: Sendable {
     found(SoundCheck.microphone(configuration.microphone.device, daemon: daemon, user: user))
     found(SoundCheck.speaker(configuration.speaker.device, daemon: daemon, user: user, files: files))
     ReadinessCheck.lullabies(configuration.lullabies).forEach(found)
+    ScheduleCheck.run(configuration).forEach(found)
     LightCheck.run(configuration.lights, cameras: configuration.cameras, daemon: daemon, files: files).forEach(found)
     found(PermissionCheck.run(configuration, account: account, files: files))
     state().forEach(found)

@@ -26,6 +26,7 @@ public enum ReadinessCheck {
     findings.append(microphone(configuration.microphone.device))
     findings.append(speaker(configuration.speaker.device))
     findings += lullabies(configuration.lullabies)
+    findings += ScheduleCheck.run(configuration)
     findings += LightCheck.lamps(
       configuration.lights, cameras: configuration.cameras, isDaemonRunning: false, files: files)
     let permissions = PermissionCheck.run(configuration, account: .daemon(stateDirectory, files), files: files)
