@@ -33,6 +33,8 @@ func failing<Result>(_ body: () async throws -> Result) async throws -> Result {
     return try await body()
   } catch let failure as Failure {
     throw failure
+  } catch let code as ExitCode {
+    throw code
   } catch {
     throw Failure.failed("\(error)")
   }

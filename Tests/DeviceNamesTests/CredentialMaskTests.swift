@@ -64,6 +64,9 @@ import Testing
     // Headers, in one word or several.
     ("curl -H 'Authorization: Bearer SECRETPW' http://cam/", "curl -H 'Authorization: ***' http://cam/"),
     ("curl '--header=Authorization: Bearer SECRETPW' cam", "curl '--header=Authorization: ***' cam"),
+    ("curl -H Authorization:Bearer SECRETPW cam", "curl -H Authorization:*** *** cam"),
+    ("curl -H Authorization:Bearer\\ SECRETPW cam", "curl -H Authorization:*** *** cam"),
+    ("curl -H Authorization:\\ Basic\\ SECRETPW cam", nil), ("curl -HAuthorization:Digest SECRETPW cam", nil),
     ("curl -HAuthorization: Bearer SECRETPW cam", "curl -HAuthorization: Bearer *** cam"),
     ("curl -d <Password>SECRETPW</Password> cam", "curl -d <Password>***</Password> cam"),
     // A command within a word.

@@ -13,8 +13,8 @@ import Wire
     (86 * day - 1, .good(days: 14), "expires in 14 days"),
     (86 * day, .expiring(days: 14), "expires in 14 days"),
     (99 * day, .expiring(days: 1), "expires in 1 day"),
-    (100 * day, .expiring(days: 0), "expires today"),
-    (100 * day + 1, .expired(days: 0), "has expired today"),
+    (100 * day, .expiring(days: 0), "expires within a day"),
+    (100 * day + 1, .expired(days: 0), "has expired within the last day"),
     (107 * day, .expired(days: 7), "expired 7 days ago"),
   ])
   func theTermIsSaid(now: Int64, term: CertificateTerm, words: String) {

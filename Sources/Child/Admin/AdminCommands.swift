@@ -73,8 +73,8 @@ final class AdminCommands: @unchecked Sendable {
         lentServers: me.meetings.lentServers.map(\.description))
     }
     router.on(CertificateShow.self) { show, _ in
-      if show.renew == true { try me.certificate.renewRoot() }
-      return me.certificate.report
+      let renewed = show.renew == true ? try me.certificate.renewRoot() : me.loop.makeSucceededFuture(())
+      return renewed.assumeIsolated().map { me.certificate.report }.nonisolated()
     }
     router.on(NotifyTest.self) { test, _ in
       guard let tests = me.notifiers.test(test.name, on: me.loop) else { throw me.unknownNotifier(test.name) }

@@ -1,6 +1,7 @@
 internal import Frames
 internal import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import Pairing
 internal import SecureTransport
 internal import Server
@@ -173,17 +174,22 @@ final class ServerCertificate: @unchecked Sendable {
 
   /// Makes a new root for the present names and addresses, and serves by it. Pairs belong to the identity key, and stay.
   ///
-  /// - Throws: `NodeError` or `FileError`; nothing has changed then.
-  func renewRoot() throws {
+  /// - Throws: `NodeError`; fails with that or with `FileError`. Nothing has changed then.
+  func renewRoot() throws -> EventLoopFuture<Void> {
     guard configuration.tls == nil else {
       throw NodeError.tls("the configured certificate (tls) is used, no root of its own")
     }
     let hosts = NodeHosts.current(listen: configuration.listen.host)
-    guard let made = try NodeCertificate.make(for: hosts, name: profile.name, in: rootFile) else {
-      throw NodeError.tls("this machine has no name and no address in the house to make a root certificate for")
-    }
-    root = made
-    reissue(hosts, clock.plausible?.seconds, because: "the root")
+    let (name, file) = (profile.name, rootFile)
+    return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+      try NodeCertificate.make(for: hosts, name: name, in: file)
+    }.assumeIsolated().flatMapThrowing { [self] made in
+      guard let made else {
+        throw NodeError.tls("this machine has no name and no address in the house to make a root certificate for")
+      }
+      root = made
+      reissue(hosts, clock.plausible?.seconds, because: "the root")
+    }.nonisolated()
   }
 
   // MARK: - Files

@@ -44,8 +44,8 @@ public enum CertificateTerm: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .notYet(let days): "is not valid yet, only in \(Self.text(days))"
-    case .good(let days), .expiring(let days): days == 0 ? "expires today" : "expires in \(Self.text(days))"
-    case .expired(let days): days == 0 ? "has expired today" : "expired \(Self.text(days)) ago"
+    case .good(let days), .expiring(let days): days == 0 ? "expires within a day" : "expires in \(Self.text(days))"
+    case .expired(let days): days == 0 ? "has expired within the last day" : "expired \(Self.text(days)) ago"
     }
   }
 

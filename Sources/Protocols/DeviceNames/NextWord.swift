@@ -10,9 +10,16 @@ enum NextWord {
   /// curl's `USER:PASSWORD`, smbclient's `USER%PASSWORD`: after `-u`.
   case userAndSecret
 
-  init(after word: String, _ before: NextWord) {
+  init(after whole: String, _ before: NextWord) {
+    // A shell's way to keep the space behind it, which no shell reads here.
+    let word = String(whole[..<(whole.lastIndex { $0 != "\\" }.map(whole.index(after:)) ?? whole.startIndex)])
     let name = word.drop { $0 == "-" }
     if case .header = before, CredentialName.isScheme(word) {
+      self = .secret
+    } else if let sign = name.lastIndex(where: { $0 == ":" || $0 == "=" }),
+      CredentialName.isScheme(name[name.index(after: sign)...]), CredentialName.isSecret(name[..<sign])
+    {
+      // `Authorization:Bearer`.
       self = .secret
     } else if word.last == ":" || word.last == "=" {
       self = CredentialName.isSecret(name.dropLast()) ? .header : .ordinary

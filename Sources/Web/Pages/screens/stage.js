@@ -21,10 +21,13 @@ export function keepAwake(shown, signal) {
     if (document.visibilityState !== "visible" || signal.aborted) return;
     const lock = await within(lockPatience, navigator.wakeLock?.request("screen"), keep).catch(() => null);
     if (lock) keep(lock);
-    else if (!signal.aborted && document.visibilityState === "visible" && !shown.screenTurnsOff) {
-      shown.screenTurnsOff = true;
-      notice(...screenHelp());
-    }
+    else refused();
+  }
+
+  function refused() {
+    if (signal.aborted || document.visibilityState !== "visible" || shown.screenTurnsOff) return;
+    shown.screenTurnsOff = true;
+    notice(...screenHelp());
   }
 
   function keep(lock) {
@@ -33,7 +36,9 @@ export function keepAwake(shown, signal) {
     if (signal.aborted) return release();
     signal.addEventListener("abort", release);
     shown.screenTurnsOff = false;
-    lock.addEventListener("release", ask, { signal });
+    const since = performance.now();
+    // One that is taken back at once would be asked for without end.
+    lock.addEventListener("release", () => performance.now() - since < lockPatience ? refused() : ask(), { signal });
   }
   document.addEventListener("visibilitychange", ask, { signal });
   ask();
