@@ -35,7 +35,9 @@ FINDING_PACKAGES := avahi-daemon dbus
 RELAY_PACKAGES := coturn
 # What meeting places are tried with. Nor must these run as services.
 MEETING_PACKAGES := mosquitto mosquitto-clients prosody haproxy
-TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(MEETING_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl libfaketime ffmpeg chromium firefox-esr \
+# What the page and players are tried behind. Nor this.
+PROXY_PACKAGES := nginx-light
+TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(MEETING_PACKAGES) $(PROXY_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl libfaketime ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice libnss3-tools
 # What breaks things on purpose.
@@ -67,7 +69,7 @@ setup-viewer: setup
 	@$(MAKE) --no-print-directory $(STAMPS)/venv
 
 setup-test: setup-viewer
-	@for p in $(RELAY_PACKAGES) $(MEETING_PACKAGES); do dpkg-query -W $$p >/dev/null 2>&1 || [ ! -d /run/systemd/system ] || \
+	@for p in $(RELAY_PACKAGES) $(MEETING_PACKAGES) nginx; do dpkg-query -W $$p >/dev/null 2>&1 || [ ! -d /run/systemd/system ] || \
 	  $(SUDO) systemctl --quiet mask $$p.service; done
 	$(call need,$(TEST_PACKAGES))
 

@@ -107,7 +107,7 @@ public final class RendezvousServer: Sendable {
         host: configuration.listen.host, port: Int(configuration.listen.port), tls: tls, limits: connections,
         webSocket: WebSocketEndpoint(
           path: "/signal", limits: sockets, maximumConnections: limits.maximumConnections
-        ) { socket in rooms.rooms.accept(socket) }, proxies: configuration.proxies, on: loop,
+        ) { socket in rooms.rooms.accept(socket) }, proxies: .header(configuration.proxies), on: loop,
         responder: { request in loop.makeSucceededFuture(Self.respond(to: request, rooms.rooms)) })
     } catch {
       throw RendezvousError("\(configuration.listen) (listen) cannot be used: \(error)")

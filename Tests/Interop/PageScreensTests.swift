@@ -23,7 +23,7 @@ extension RealPeers {
           .replacing(
             "microphone: {device: test}",
             with: "microphone: {device: \"\(room.map { "file:\($0.microphone)" } ?? "test")\"}")
-          + "\nrecord: {mode: events, part: 10s}\n")
+          + "\nrecord: {mode: events, part: 10s}\nproxies: [\"127.0.0.1\"]\n")
       room?.carry()
       let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -53,7 +53,7 @@ extension RealPeers {
     @Test func thePageWorksBelowAPath() throws {
       let seen = try Self.see("prefixed", in: "page_prefix")
       #expect(seen.error == nil)
-      #expect(seen.steps == ["words", "picture", "kept", "player"])
+      #expect(seen.steps == ["words", "picture", "kept", "player", "over HTTP"])
     }
 
     @Test func aChildThatDiesRingsWithinSeconds() throws {

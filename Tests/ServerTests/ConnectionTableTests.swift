@@ -64,6 +64,21 @@ extension ConnectionTable {
     #expect(table.count == 8 && table.greet(parent, now: .zero) == nil)
   }
 
+  /// A proxy may send several clients' requests over one connection.
+  @Test func whatOneClientHasShownIsNotAnothers() throws {
+    var table = Self.table()
+    let shared = try table.take(.v4(0x7f00_0001)).id
+    #expect(table.greet(shared, now: .zero) == nil)
+    table.move(shared, to: Self.family)
+    table.raise(shared, to: .holder(.init(id: "parent", isParent: true, maximumConnections: 4)))
+    table.move(shared, to: Self.family)
+    for _ in 0..<20 { #expect(table.greet(try table.take(Self.family).id, now: .zero) == nil) }
+    #expect(table.address(of: shared) == Self.family)
+    table.move(shared, to: Self.attacker)
+    for _ in 0..<20 { #expect(table.greet(try table.take(Self.attacker).id, now: .zero) == nil) }
+    #expect(table.address(of: shared) == nil)
+  }
+
   @Test func theNewestOfTheSameAddressGetsIn() throws {
     var table = Self.table()
     let first = try table.take(Self.family).id

@@ -74,7 +74,7 @@ import Wire
 
   /// What a client got that sends some bytes before its TLS; nil: the connection was closed.
   private static func answer(
-    to preface: [UInt8], proxies: Set<IPAddress>, field: String = "", host: String = "localhost"
+    to preface: [UInt8], proxies: TrustedProxies, field: String = "", host: String = "localhost"
   ) async throws -> String? {
     let key = PrivateKey.generate()
     let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -111,15 +111,15 @@ import Wire
 
   @Test func aProxysWordIsTakenForWhereTheClientIs() async throws {
     let header = Self.four
-    #expect(try await Self.answer(to: header, proxies: [Self.proxy]) == "from 192.0.2.7.")
+    #expect(try await Self.answer(to: header, proxies: .header([Self.proxy])) == "from 192.0.2.7.")
     #expect(
-      try await Self.answer(to: Array("PROXY UNKNOWN\r\n".utf8), proxies: [Self.proxy]) == "from 127.0.0.1.")
+      try await Self.answer(to: Array("PROXY UNKNOWN\r\n".utf8), proxies: .header([Self.proxy])) == "from 127.0.0.1.")
     // A client on the proxy's machine came over the proxy all the same.
     let local = Array("PROXY TCP4 127.0.0.1 127.0.0.1 50000 443\r\n".utf8)
-    #expect(try await Self.answer(to: local, proxies: [Self.proxy]) == "from 127.0.0.1.")
+    #expect(try await Self.answer(to: local, proxies: .header([Self.proxy])) == "from 127.0.0.1.")
     // A health check of the proxy's own.
     let own = Self.binary([0x20, 0x00, 0, 0])
-    #expect(try await Self.answer(to: own, proxies: [Self.proxy]) == "from 127.0.0.1, loopback.")
+    #expect(try await Self.answer(to: own, proxies: .header([Self.proxy])) == "from 127.0.0.1, loopback.")
   }
 
   /// Of a proxy on this machine that speaks HTTP.
@@ -131,7 +131,23 @@ import Wire
     "Remote-Addr: 192.0.2.7", "X-Amzn-Trace-Id: 1", "X-Azure-ClientIP: 192.0.2.7", "Proxy-Connection: close",
   ])
   func aForwardedRequestIsNotLocal(field: String) async throws {
-    #expect(try await Self.answer(to: [], proxies: [], field: field + "\r\n") == "from 127.0.0.1.")
+    #expect(try await Self.answer(to: [], proxies: .header([]), field: field + "\r\n") == "from 127.0.0.1.")
+  }
+
+  @Test(arguments: [
+    ("X-Forwarded-For: 192.0.2.7", "192.0.2.7"), ("x-forwarded-for: [2001:db8::7]:4711", "2001:db8::7"),
+    ("X-Forwarded-For: 192.0.2.7:80", "192.0.2.7"), ("X-Forwarded-For: 2001:db8::7", "2001:db8::7"),
+    // What the client has written itself stands before what the proxies say.
+    ("X-Forwarded-For: 198.51.100.1, 192.0.2.7", "192.0.2.7"),
+    ("X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 192.0.2.7, 127.0.0.1", "192.0.2.7"),
+    ("X-Forwarded-For: 198.51.100.1, unknown", "127.0.0.1"), ("X-Forwarded-For: 127.0.0.1", "127.0.0.1"),
+    ("X-Forwarded-For:", "127.0.0.1"), ("X-Real-IP: 192.0.2.7", "127.0.0.1"),
+  ])
+  func aProxyOfOursNamesTheClient(field: String, client: String) async throws {
+    #expect(try await Self.answer(to: [], proxies: .field([Self.proxy]), field: field + "\r\n") == "from \(client).")
+    // From anybody else it is an invention.
+    #expect(
+      try await Self.answer(to: [], proxies: .field([.v4(0xc000_0202)]), field: field + "\r\n") == "from 127.0.0.1.")
   }
 
   @Test(arguments: [
@@ -142,7 +158,7 @@ import Wire
     ("X-Prometheus-Scrape-Timeout-Seconds: 10", true),
   ])
   func aPageOfElsewhereIsNotLocal(field: String, isLocal: Bool) async throws {
-    let answer = try await Self.answer(to: [], proxies: [], field: field + "\r\n")
+    let answer = try await Self.answer(to: [], proxies: .header([]), field: field + "\r\n")
     #expect(answer == "from 127.0.0.1, loopback\(isLocal ? ", local" : "").")
   }
 
@@ -163,17 +179,17 @@ import Wire
     let name = String(whole.prefix { $0 != "." })
     // A machine whose name has dots has no bare one.
     let isLocal = isLocal && (!host.hasPrefix("HOSTNAME:") || name == whole)
-    let answer = try await Self.answer(to: [], proxies: [], host: host.replacing("HOSTNAME", with: name))
+    let answer = try await Self.answer(to: [], proxies: .header([]), host: host.replacing("HOSTNAME", with: name))
     #expect(answer == "from 127.0.0.1\(isLocal ? ", loopback" : "").", "\(host)")
   }
 
   @Test func aProxyThatSaysNothingIsNotServed() async throws {
-    #expect(try await Self.answer(to: [], proxies: [Self.proxy]) == nil)
+    #expect(try await Self.answer(to: [], proxies: .header([Self.proxy])) == nil)
   }
 
   @Test func nobodyElseIsAskedOrBelieved() async throws {
-    #expect(try await Self.answer(to: [], proxies: [.v4(0xc000_0207)]) == "from 127.0.0.1, loopback.")
-    #expect(try await Self.answer(to: Self.four, proxies: [.v4(0xc000_0207)]) == nil)
+    #expect(try await Self.answer(to: [], proxies: .header([.v4(0xc000_0207)])) == "from 127.0.0.1, loopback.")
+    #expect(try await Self.answer(to: Self.four, proxies: .header([.v4(0xc000_0207)])) == nil)
   }
 }
 

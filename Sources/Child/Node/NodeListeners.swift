@@ -1,3 +1,4 @@
+internal import Glibc
 internal import NIOCore
 internal import SecureTransport
 internal import Server
@@ -27,11 +28,13 @@ struct NodeListeners: Sendable {
     do {
       http = try await HTTPServer.start(
         host: configuration.listen.host, port: Int(configuration.listen.port), tls: tls,
-        webSocket: WebSocketEndpoint(path: "/signal") { socket in rooms.accept(socket) }, on: hub.eventLoop,
-        responder: { request in routes.respond(to: request) })
+        webSocket: WebSocketEndpoint(path: "/signal") { socket in rooms.accept(socket) },
+        proxies: .field(configuration.proxies), on: hub.eventLoop, responder: { request in routes.respond(to: request) }
+      )
     } catch {
       await hub.shutDown()
-      throw NodeError.cannotBind(what: "\(configuration.listen) (listen)", reason: "\(error)")
+      let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+      throw NodeError.cannotBind(what: "\(configuration.listen) (listen)", reason: reason)
     }
     // `status` shows it as soon as the command socket answers.
     report.setPort(http.port)

@@ -1,4 +1,5 @@
 public import Control
+public import Wire
 
 /// The content of config/child.yaml. interfaces/configuration.md, "Configuration".
 public struct ChildConfiguration: Sendable, Hashable {
@@ -8,6 +9,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var listen: ListenAddress
   /// PEM files for HTTPS; nil: issued by the node's own root certificate over the node's identity key.
   public var tls: TLSFiles?
+  /// Reverse proxies that are believed when they name a client; at most 8.
+  public var proxies: Set<IPAddress> = []
   /// UDP ports for media; nil for any.
   public var mediaPorts: ClosedRange<UInt16>?
   /// Media packets carry a DSCP for Wi-Fi's queue for video.

@@ -24,6 +24,7 @@ extension ChildConfiguration {
     },
     .value("listen", \.listen),
     .init("tls", below: ["certificate", "key"]) { $1.tls = tls($0) },
+    .init("proxies") { $1.proxies = $0.addresses("proxies") },
     .init("media-ports") { $1.mediaPorts = mediaPorts($0) },
     .boolean("mark-media", \.marksMedia),
     .list("cameras", \.cameras, maximum: 8, Camera.keys, id: \.id, fallback: camera),

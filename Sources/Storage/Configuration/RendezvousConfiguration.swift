@@ -54,7 +54,7 @@ public struct RendezvousConfiguration: Sendable, Hashable {
     guard let top = reader.section(root, path: "", keys: keys) else { return result }
     result.names = names(top)
     result.listen = top.value("listen", default: result.listen)
-    result.proxies = proxies(top)
+    result.proxies = top.addresses("proxies")
     result.tls = ChildConfiguration.tls(top)
     result.children = children(top)
     result.maximumChildren = top.integer("maximum-children", default: result.maximumChildren, in: 1...100_000)
@@ -90,18 +90,6 @@ public struct RendezvousConfiguration: Sendable, Hashable {
       // As children sign it: an IPv6 address without its brackets.
       return "\(origin.host)"
     }
-  }
-
-  private static func proxies(_ top: ConfigurationSection) -> Set<IPAddress> {
-    let nodes = top.list("proxies", maximum: 8) ?? []
-    return Set(
-      nodes.compactMap { node in
-        let address = node.scalar.flatMap { IPAddress($0.string) }
-        if address == nil {
-          top.reader.report(node, "proxies", "must be addresses, such as \"127.0.0.1\"; but one is \(node.kind)")
-        }
-        return address
-      })
   }
 
   private static func children(_ top: ConfigurationSection) -> Set<String>? {

@@ -1,86 +1,65 @@
-"""The phone page and WHEP behind a reverse proxy that puts them below a path, as Home Assistant's ingress and many a home server do.
+"""The phone page and WHEP behind a reverse proxy that puts them below a path, as many a home server does: nginx, with the lines of
+docs/PLAYERS.md.
 
-Scenarios and output as those of page_screens.py. Needs cryptography (PyPI).
+Scenarios and output as those of page_screens.py. Needs nginx, curl, cryptography (PyPI).
 """
 
 from __future__ import annotations
 
-import asyncio
 import pathlib
-import ssl
-import threading
+import re
+import socket
+import subprocess
+import time
 import urllib.parse
 
-from cradle import browsers, viewing
+from cradle import browsers, processes, viewing
 import meeting_places
 import page_screens
 from page_edges import WATCH_ERRORS
 
-PREFIX = "/nursery"
+ROOT = pathlib.Path(__file__).parents[3]
 #: The whole page is kept, below the path: the shell last.
 KEPT = "caches.keys().then(async (all) => (await Promise.all(all.map(async (name) => (await caches.open(name)).match('./')))).some(Boolean))"
 
 
-class Proxy:
-    """TLS of its own; takes PREFIX from the path and passes on. One request a connection; WebSockets as they come."""
+class Nginx:
+    """TLS of its own, at every address of loopback."""
 
-    def __init__(self, authority: meeting_places.Authority, child: int):
-        self.child = child
-        #: Paths that were asked for without the prefix, which another server of the house would have got.
-        self.strays: list[str] = []
-        self.served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.served.load_cert_chain(authority.path("cert.pem"), authority.path("key.pem"))
-        self.asked = ssl.create_default_context()
-        self.asked.check_hostname = False
-        self.asked.verify_mode = ssl.CERT_NONE
-        started = threading.Event()
-        threading.Thread(target=lambda: asyncio.run(self.serve(started)), daemon=True).start()
-        if not started.wait(10):
-            raise RuntimeError("the proxy does not run")
+    def __init__(self, child: int):
+        location = re.search(r"```nginx\n(.*?)```", (ROOT / "docs/PLAYERS.md").read_text(), re.DOTALL)
+        assert location
+        authority, folder = meeting_places.Authority(), pathlib.Path(processes.temporary_directory("nginx"))
+        self.port = processes.reserved_port()
+        self.log = folder / "access.log"
+        (folder / "nginx.conf").write_text(
+            f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log;\n"
+            f"events {{}}\nhttp {{ access_log {self.log};\n"
+            + "".join(f"{kind}_temp_path {folder};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+            + f"server {{ listen 0.0.0.0:{self.port} ssl;\n"
+            f"ssl_certificate {authority.path('cert.pem')}; ssl_certificate_key {authority.path('key.pem')};\n"
+            f"{location[1].replace('8443', str(child))} }} }}\n"
+        )
+        self.process = processes.start_process(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")])
+        for _ in range(100):
+            with socket.socket() as tried:
+                if not tried.connect_ex(("127.0.0.1", self.port)):
+                    return
+            time.sleep(0.1)
+        raise RuntimeError((folder / "error.log").read_text())
 
-    async def serve(self, started: threading.Event) -> None:
-        server = await asyncio.start_server(self.handle, "127.0.0.1", 0, ssl=self.served)
-        self.port = server.sockets[0].getsockname()[1]
-        started.set()
-        await server.serve_forever()
-
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            method, path, version = head.split("\r\n", 1)[0].split(" ")
-            if not path.startswith(PREFIX + "/"):
-                self.strays.append(path)
-                writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-                await writer.drain()
-                return
-            fields = head.split("\r\n", 1)[1]
-            if "upgrade: websocket" not in fields.lower():
-                kept = [line for line in fields.split("\r\n") if not line.lower().startswith("connection:")]
-                fields = "Connection: close\r\n" + "\r\n".join(kept)
-            upstream, downstream = await asyncio.open_connection("127.0.0.1", self.child, ssl=self.asked)
-            downstream.write(f"{method} {path[len(PREFIX) :]} {version}\r\n{fields}".encode("latin-1"))
-            await asyncio.gather(self.carry(reader, downstream), self.carry(upstream, writer))
-        except (OSError, asyncio.IncompleteReadError, ValueError):
-            pass
-        finally:
-            writer.close()
-
-    async def carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        try:
-            while data := await source.read(65536):
-                sink.write(data)
-                await sink.drain()
-        except OSError:
-            pass
-        finally:
-            sink.close()
+    def strays(self) -> list[str]:
+        """Paths that were asked for beside the page's, which another server of the house would have got."""
+        paths = re.findall(r'"[A-Z]+ (\S+) HTTP', self.log.read_text())
+        # A browser asks for the icon by itself.
+        return [path for path in paths if not path.startswith("/nursery/") and path != "/favicon.ico"]
 
 
 class Household(page_screens.Household):
     def prefixed(self) -> None:
-        """Pairs and watches below the path; then a player with a token, whose session is ended at its own address."""
-        proxy = Proxy(meeting_places.Authority(), self.options.port)
-        base = self.url = f"https://127.0.0.1:{proxy.port}{PREFIX}/"
+        """Pairs and watches below the path; then what others ask for there."""
+        proxy = Nginx(self.options.port)
+        base = self.url = f"https://127.0.0.1:{proxy.port}/nursery/"
         phone = self.phone()
         phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source=WATCH_ERRORS)
         self.pair(phone)
@@ -92,19 +71,31 @@ class Household(page_screens.Household):
             raise browsers.BrowserError(f"not caught: {errors}")
         phone.close()
         self.player(base)
-        # A browser asks for this one by itself.
-        if strays := [path for path in proxy.strays if path != "/favicon.ico"]:
+        if strays := proxy.strays():
             raise browsers.BrowserError(f"asked for beside the path: {strays}")
 
     def player(self, base: str) -> None:
+        """A session is ended at its own address; a still, the sound; who asks is named by the proxy."""
         token = self.child.ask("token", "add", "--name", "hall")["token"]
         session = viewing.WhepSession(urllib.parse.urljoin(base, "whep"), token)
-        session.post((pathlib.Path(__file__).parents[2] / "Fixtures/offer-aiortc.sdp").read_bytes().decode())
+        session.post((ROOT / "Tests/Fixtures/offer-aiortc.sdp").read_text())
         if not (session.location or "").startswith(f"{base}whep/"):
             raise browsers.BrowserError(f"the session is at {session.location}")
         if session.delete() != 200:
             raise browsers.BrowserError("the session could not be ended")
         self.seen("player")
+        if not (still := self.get(base, "still.jpg", token)).startswith(b"\xff\xd8"):
+            raise browsers.BrowserError(f"no still: {still[:200]!r}")
+        # Three seconds of it: what a proxy keeps back until it has enough would not come.
+        if len(sound := self.get(base, "sound.ogg", token, "--max-time", "3")) < 4000 or not sound.startswith(b"OggS"):
+            raise browsers.BrowserError(f"no sound: {len(sound)} bytes")
+        self.get(base, "still.jpg", "wrong" + token, "--interface", "127.0.0.3")
+        if (address := self.child.ask("status")["refused"][-1]["address"]) != "127.0.0.3":
+            raise browsers.BrowserError(f"refused: {address}")
+        self.seen("over HTTP")
+
+    def get(self, base: str, name: str, token: str, *options: str) -> bytes:
+        return subprocess.run(["curl", "-sk", "-H", f"Authorization: Bearer {token}", *options, base + name], capture_output=True).stdout
 
 
 if __name__ == "__main__":

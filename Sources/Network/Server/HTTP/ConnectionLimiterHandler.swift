@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import NIOHTTP1
 internal import Wire
 
 /// A connection's place in the limiter, and the count of what waits for its client. Before TLS in the pipeline, so that it
@@ -21,6 +22,9 @@ final class ConnectionLimiterHandler: ChannelDuplexHandler {
   private static let pieceBytes = 16 * 1024
 
   private let limiter: ConnectionLimiter
+  private let proxies: TrustedProxies
+  /// The connection's other end: the client, or its proxy.
+  private var peer: TransportAddress?
   /// Where the client is; nil when the socket no longer has an IP address.
   private(set) var address: TransportAddress?
   /// Whether the client's bytes come through a proxy that says so in a `ProxyHeader`.
@@ -34,14 +38,16 @@ final class ConnectionLimiterHandler: ChannelDuplexHandler {
   private var isWaiting = false
   private var patience: Scheduled<Void>?
 
-  init(limiter: ConnectionLimiter) {
+  init(limiter: ConnectionLimiter, proxies: TrustedProxies) {
     self.limiter = limiter
+    self.proxies = proxies
   }
 
   /// Takes a place. Throws when there is none.
   func enter(_ channel: any Channel) throws {
     let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-    address = channel.remoteAddress?.transportAddress
+    peer = channel.remoteAddress?.transportAddress
+    address = peer
     guard let id = limiter.enter(bound, from: address?.ip) else {
       throw TooManyConnections()
     }
@@ -55,6 +61,14 @@ final class ConnectionLimiterHandler: ChannelDuplexHandler {
     guard let address else { return }
     self.address = address
     if let id { limiter.move(id, to: address.ip) }
+  }
+
+  /// A request has come: its fields may name a client that the connection has not spoken for before.
+  func noteRequest(_ headers: HTTPHeaders) {
+    guard case .field(let proxies) = proxies, let peer, proxies.contains(peer.ip) else { return }
+    let client = TrustedProxies.client(of: headers, behind: proxies)
+    address = client.map { TransportAddress(ip: $0, port: 0) } ?? peer
+    if let id { limiter.move(id, to: client ?? peer.ip) }
   }
 
   /// Nil when the client's request may be answered, otherwise the time to wait.
@@ -154,4 +168,4 @@ final class ConnectionLimiterHandler: ChannelDuplexHandler {
 }
 
 /// The connection was refused because the limit is reached.
-private struct TooManyConnections: Error {}
+struct TooManyConnections: Error {}

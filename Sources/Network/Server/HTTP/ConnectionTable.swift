@@ -109,12 +109,16 @@ struct ConnectionTable {
     return (lastID, evicted)
   }
 
-  /// A proxy has said where the connection comes from, before its first bytes.
+  /// A proxy has said where the connection comes from, before its first bytes or with a request. What another client has shown
+  /// over the same connection counts no more.
   mutating func move(_ id: ID, to address: IPAddress) {
-    guard var place = places[id], place.standing == .silent else { return }
+    guard let place = places[id], place.address != address else { return }
+    if !place.isStranger {
+      proven.remove(id)
+      lower(id)
+    }
     forgetStranger(at: place.address)
-    place.address = address
-    places[id] = place
+    places[id]?.address = address
     strangers[address, default: 0] += 1
   }
 

@@ -203,6 +203,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func answer(_ head: HTTPRequestHead, body: [UInt8], context: ChannelHandlerContext) {
+    limiter.noteRequest(head.headers)
     if let wait = limiter.ask() {
       return respond(
         HTTPResponse(Problem(429, "too many requests in a short time", retryAfter: wait)), to: head, isLast: true,

@@ -4,7 +4,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 public import SecureTransport
 internal import Synchronization
-public import Wire
+internal import Wire
 
 /// HTTPS on one TCP port: TLS, limits and timeouts. The responder decides what to answer.
 public final class HTTPServer: Sendable {
@@ -59,11 +59,11 @@ public final class HTTPServer: Sendable {
   /// - Parameters:
   ///   - tls: a server's.
   ///   - webSocket: accepts WebSockets on connections whose first request is the upgrade.
-  ///   - proxies: whose connections begin with a `ProxyHeader`, which says where the client is. Nobody else's may.
+  ///   - proxies: which say where the client is.
   /// - Throws: `IOError` when the address is in use or not ours.
   public static func start(
     host: String, port: Int, tls: TLSContext, limits: Limits = .init(), webSocket: WebSocketEndpoint? = nil,
-    proxies: Set<IPAddress> = [], on group: any EventLoopGroup, responder: @escaping HTTPResponder
+    proxies: TrustedProxies = .field([]), on group: any EventLoopGroup, responder: @escaping HTTPResponder
   ) async throws -> HTTPServer {
     var table = ConnectionTable.Limits()
     table.places = ConnectionLimiter.places(atMost: limits.maximumConnections)
@@ -92,11 +92,11 @@ public final class HTTPServer: Sendable {
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let limiterHandler = ConnectionLimiterHandler(limiter: limiter)
+          let limiterHandler = ConnectionLimiterHandler(limiter: limiter, proxies: proxies)
           try limiterHandler.enter(channel)
           let gate = RequestGate(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)
           let pipeline = channel.pipeline.syncOperations
-          if let ip = limiterHandler.address?.ip, proxies.contains(ip) {
+          if case .header(let proxies) = proxies, let ip = limiterHandler.address?.ip, proxies.contains(ip) {
             try pipeline.addHandler(ProxyHeaderHandler(limiter: limiterHandler))
           }
           try pipeline.addHandler(limiterHandler)

@@ -36,6 +36,8 @@ public struct WebSocketEndpoint: Sendable {
         guard head.method == .GET, serves(head.uri), gate.enter() else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
+        let limiter = try? channel.pipeline.syncOperations.handler(type: ConnectionLimiterHandler.self)
+        limiter?.noteRequest(head.headers)
         // Only what is needed: it is kept as long as the connection.
         channel.closeFuture.whenComplete { [gate] _ in gate.leave() }
         return channel.eventLoop.makeSucceededFuture(["Server": "Cradle"])
