@@ -72,7 +72,8 @@ let cores: [Target] = [
   core("TURN", needs: ["Wire", "STUN"]),
   core("ICE", needs: ["Wire", "STUN"]),
   core("SDP"),
-  core("RTP", needs: ["Wire"]),
+  core("VideoFormats", needs: ["Wire"]),
+  core("RTP", needs: ["Wire", "VideoFormats"]),
   core("RTPSending", needs: ["Wire", "RTP"], isOptimized: true),
   core("RTPReceiving", needs: ["Wire", "RTP"], isOptimized: true),
   core("SCTP", needs: ["Wire"]),
@@ -271,7 +272,8 @@ let checks: [Target] = [
   tests(
     "WebPushTests",
     needs: ["Wire", "JSON", "Control", "Notifications", "Signaling", "Pairing", "WebPush", "Identity"]),
-  tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
+  tests("VideoFormatsTests", needs: ["Wire", "VideoFormats", "TestSupport"]),
+  tests("RTPTests", needs: ["Wire", "VideoFormats", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
   tests("SCTPTests", needs: ["Wire", "SCTP", "CLinux", "TestSupport"]),
@@ -357,8 +359,8 @@ let checks: [Target] = [
   .target(
     name: "FuzzBodies",
     dependencies: [
-      "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
-      "Control", "Notifications", "WebPush", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs",
+      "Wire", "JSON", "STUN", "ICE", "SDP", "VideoFormats", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing",
+      "Signaling", "Control", "Notifications", "WebPush", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs",
       "Picture", "Devices", "SecureTransport", "Identity", "Storage", "Simulation", "TestSupport", "TURN", "Meeting",
       "CStrophe", "Parent",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],

@@ -30,6 +30,27 @@ import Wire
     index += 1
   }
 
+  /// Its payloads have no counters to go on with, and no layers that could be left out.
+  @Test mutating func payloadsOfH264AreSentAsTheyAre() {
+    var packetizer = H264Packetizer()
+    var sent: [[UInt8]] = []
+    rig.sender.setMaximumTemporalLayer(0, ssrc: videoSSRC)
+    for number in 0..<8 {
+      let isKeyFrame = number % 4 == 0
+      let slice = [isKeyFrame ? 0x65 : 0x41] + [UInt8](repeating: 0xff, count: 1500)
+      let picture = [0, 0, 1] + slice + (number % 2 == 0 ? [] : [0, 0, 1, 0x06, 0xff, 0xff, 0xff, 0xff, 0xff])
+      let payloads = packetizer.packetize(picture, maximumPayloadSize: 1100)
+      // Of another encoder without a key frame: dropped.
+      let source = number == 6 ? 3 : number / 4
+      rig.sendVideo(
+        payloads: payloads, at: .milliseconds(number * 33), isKeyFrame: isKeyFrame, source: source)
+      rig.drain(at: .milliseconds(number * 33))
+      if isKeyFrame { rig.reportArrival(at: .milliseconds(number * 33)) }
+      if number != 6 { sent += payloads }
+    }
+    #expect(rig.video.map { Array($0.payload) } == sent)
+  }
+
   private struct Picture: Equatable {
     var id: UInt16
     var base: UInt8

@@ -9,7 +9,8 @@ import Testing
 
   /// How many mutated inputs each body gets here; `make fuzz` is where it sees millions.
   private static let iterations = [
-    "STUN": 5000, "RTP": 5000, "RTCP": 5000, "VP8 payload": 5000, "DCEP": 2000, "Y4M": 2000, "WAV": 2000,
+    "STUN": 5000, "RTP": 5000, "RTCP": 5000, "VP8 payload": 5000, "H.264 payload": 5000, "DCEP": 2000, "Y4M": 2000,
+    "WAV": 2000,
     "SDP": 300, "WHEP": 300, "WHEP client": 200, "DTLS": 150, "TLS": 150, "peer connection": 100, "JPEG": 500,
     "VP8": 200,
     "configuration": 500, "ICE": 500, "RTP receiving": 500, "audio jitter buffer": 500,
