@@ -15,7 +15,7 @@ struct CodecMatch {
     guard section.kind == local.kind, section.isSecureRTP else { return nil }
     let payloads = section.payloads.filter { !section.isRTCP($0.number) && $0.clash(with: taken) == nil }
     for codec in local.codecs where codec.isPrimary {
-      guard let format = payloads.first(where: { codec.matches($0) }) else { continue }
+      guard let format = codec.choice(among: payloads) else { continue }
       self.codec = codec
       self.format = format
       feedback = codec.feedback.filter { ours in
@@ -42,7 +42,9 @@ struct CodecMatch {
 
   /// The formats of our answer: the peer's payload types, our parameters.
   var answerFormats: [PayloadFormat] {
-    var formats = [codec.format(number: format.number, feedback: feedback)]
+    var formats = [
+      codec.format(number: format.number, parameters: codec.answerParameters(for: format), feedback: feedback)
+    ]
     formats[0].channels = format.channels
     if var red {
       red.feedback = []
@@ -87,8 +89,10 @@ extension MediaDescription {
           return
             "\(name) (its payload type \(format.number) is that of \(SourceLine.shown(other.name)) in the same bundle)"
         }
+        guard let own = ours.first(where: { $0.isNamed(format.name) }) else { return name }
         // Of another clock rate or number of channels.
-        return ours.contains { $0.isNamed(format.name) } ? SourceLine.shown(format.encoding) : name
+        return own.isH264 && own.clockRate == format.clockRate
+          ? "\(name) (\(H264Format.problem(format.parameters)))" : SourceLine.shown(format.encoding)
       }
   }
 

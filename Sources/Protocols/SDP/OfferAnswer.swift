@@ -133,7 +133,9 @@ public enum OfferAnswer {
       for codec in codecs {
         let encoding = codec.format(number: 0, feedback: []).encoding
         let isAlike = theirs.contains { $0.lowercased().hasPrefix(codec.name.lowercased() + "/") }
-        let name = isAlike ? encoding : codec.name
+        let hasOther = codec.isH264 && theirs.contains { $0.lowercased().hasPrefix("h264 (p") }
+        let name =
+          isAlike ? encoding : hasOther ? "\(codec.name) (constrained baseline, packetization-mode 1)" : codec.name
         if !ours.contains(name) { ours.append(name) }
       }
       reason = .noCodec(offered: theirs, ours: ours)

@@ -30,6 +30,11 @@ public struct RTPCodec: Hashable, Sendable {
   public static let vp8 = RTPCodec(
     name: "VP8", clockRate: 90_000, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli", "rrtr"],
     preferredPayloadType: 96)
+  /// RFC 6184: constrained baseline of level 3.1, in packetization mode 1.
+  public static let h264 = RTPCodec(
+    name: "H264", clockRate: 90_000,
+    parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f", feedback: vp8.feedback,
+    preferredPayloadType: 102)
   /// RFC 4588.
   public static let rtx = RTPCodec(name: "rtx", clockRate: 90_000, preferredPayloadType: 97)
   /// RFC 7587; the `rtpmap` line always says two channels. A room's sound is mono.
@@ -50,9 +55,23 @@ public struct RTPCodec: Hashable, Sendable {
   /// 2), is not compared: webrtcbin writes `OPUS/48000`, others `opus/48000/1`.
   func matches(_ format: PayloadFormat) -> Bool {
     isNamed(format.name) && clockRate == format.clockRate
-      && (isOpus || (format.channels ?? channels) == channels)
+      && (isOpus || (format.channels ?? channels) == channels) && (!isH264 || H264Format(format.parameters) != nil)
   }
 
+  /// The peer's format in which this codec is sent: the first, of H.264 the first of the nearest profile.
+  func choice(among formats: [PayloadFormat]) -> PayloadFormat? {
+    let fitting = formats.filter(matches)
+    guard isH264 else { return fitting.first }
+    let rank = { (format: PayloadFormat) in H264Format(format.parameters)?.profile.rawValue ?? .max }
+    return fitting.min { rank($0) < rank($1) }
+  }
+
+  /// What an answer says of the format that was chosen.
+  func answerParameters(for format: PayloadFormat) -> FormatParameters {
+    isH264 ? H264Format(format.parameters)?.answer ?? parameters : parameters
+  }
+
+  var isH264: Bool { isNamed("H264") }
   private var isOpus: Bool { name.lowercased() == "opus" }
 
   /// This codec as a format of our own description.

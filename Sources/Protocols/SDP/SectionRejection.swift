@@ -11,7 +11,7 @@ public enum SectionRejection: Hashable, Sendable, CustomStringConvertible {
   /// There is no track of this kind and direction, or each has a section already.
   case noTrack
 
-  /// `its offer has H264 and H265, not VP8`.
+  /// `its offer has H265 and AV1, not VP8 or H264`.
   public var description: String {
     switch self {
     case .noCodec(let offered, let ours):
