@@ -15,7 +15,7 @@ RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic -Xswift
   -Xlinker -z -Xlinker pack-relative-relocs
 
 # What the program is built with.
-LIBRARIES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
+LIBRARIES := libssl-dev libsrtp2-dev libvpx-dev libopenh264-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
   libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev zlib1g-dev libsdl2-dev libdbus-1-dev libsqlite3-dev \
   libmosquitto-dev libstrophe-dev libmp3lame-dev
 BUILD_PACKAGES := $(LIBRARIES) pkg-config python3

@@ -92,6 +92,7 @@ let libraries: [Target] = [
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
   library("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
   library("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
+  library("COpenH264", pkgConfig: "openh264", package: "libopenh264-dev"),
   library("COpus", pkgConfig: "opus", package: "libopus-dev"),
   library("CLAME", pkgConfig: nil, package: "libmp3lame-dev"),
   library("CYUV", pkgConfig: nil, package: "libyuv-dev"),
@@ -119,9 +120,10 @@ let libraries: [Target] = [
 let shells: [Target] = [
   // Threads, wakers and files of the machine.
   room("Linux", in: "Linux", needs: ["CLinux"]),
-  room("Frames", in: "Media/Frames", needs: ["Wire", "CLinux"]),
+  room("Frames", in: "Media/Frames", needs: ["Wire", "VideoFormats", "CLinux"]),
   room(
-    "Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CLAME", "CYUV", "CTurboJPEG", "CZlib"]),
+    "Codecs", in: "Media/Codecs",
+    needs: ["Wire", "VideoFormats", "Frames", "CVPX", "COpenH264", "COpus", "CLAME", "CYUV", "CTurboJPEG", "CZlib"]),
   room("Sound", in: "Media/Sound", needs: ["Wire", "DeviceNames", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
   room("QRCode", in: "Media/QRCode", needs: ["CQREncode"]),
@@ -132,7 +134,8 @@ let shells: [Target] = [
   room(
     "Pipelines", in: "Media/Pipelines",
     needs: [
-      "Wire", "HearingProof", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices",
+      "Wire", "HearingProof", "VideoFormats", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound",
+      "Picture", "Devices",
     ]),
   room("SecureTransport", in: "Network/SecureTransport", needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP"]),
   // What others import: peer connections with defaults, and the names that come with them.
@@ -179,7 +182,8 @@ let programs: [Target] = [
   room(
     "Child", in: "Child",
     needs: [
-      "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
+      "Wire", "JSON", "ICE", "SDP", "VideoFormats", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection",
+      "Pairing",
       "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "WebPush", "DeviceNames",
       "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
       "SecureTransport", "TURN",
@@ -277,7 +281,7 @@ let checks: [Target] = [
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
   tests("SCTPTests", needs: ["Wire", "SCTP", "CLinux", "TestSupport"]),
-  tests("CodecsTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "TestSupport"]),
+  tests("CodecsTests", needs: ["Wire", "VideoFormats", "Frames", "Codecs", "Picture", "Sound", "TestSupport"]),
   tests("PictureTests", needs: ["Wire", "Frames", "Picture"]),
   tests("SoundTests", needs: ["Wire", "DeviceNames", "Frames", "Sound", "CSndfile", "TestSupport"]),
   tests(
@@ -286,8 +290,8 @@ let checks: [Target] = [
   tests(
     "PipelinesTests",
     needs: [
-      "Wire", "RTPReceiving", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines",
-      "TestSupport",
+      "Wire", "VideoFormats", "RTPReceiving", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices",
+      "Pipelines", "TestSupport",
     ]),
   tests(
     "SecureTransportTests",
@@ -334,8 +338,8 @@ let checks: [Target] = [
   tests(
     "ChildTests",
     needs: [
-      "Wire", "Control", "Monitoring", "NightReport", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs",
-      "Sound",
+      "Wire", "Control", "Monitoring", "NightReport", "VideoFormats", "RTPReceiving", "DeviceNames", "Linux", "Frames",
+      "Codecs", "Sound",
       "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "WebPush", "Messages",
       "Identity", "SecureTransport",
       "Server", "RTP", "SDP", "PeerConnection",

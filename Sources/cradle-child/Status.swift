@@ -33,7 +33,8 @@ struct Status: ParsableCommand {
       }
       for rendition in camera.renditions {
         let size = rendition.width.flatMap { width in rendition.height.map { "\(width)x\($0)" } } ?? "not yet"
-        print("  \(rendition.name): \(size), \(rendition.targetKbps) kbit/s, viewers: \(rendition.viewers)")
+        let name = [rendition.name, rendition.codec].compactMap(\.self).joined(separator: ", ")
+        print("  \(name): \(size), \(rendition.targetKbps) kbit/s, viewers: \(rendition.viewers)")
       }
     }
     print(Self.line(status.microphone))

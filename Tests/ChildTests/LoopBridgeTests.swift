@@ -2,6 +2,7 @@ import Frames
 import Pipelines
 import Synchronization
 import Testing
+import VideoFormats
 import Wire
 
 @testable import Child
@@ -27,15 +28,15 @@ private final class Received: MediaReceiver {
   var sounds = 0
   var levels = 0
   var reports: [Int] = []
-  var broken: [Set<Rendition>] = []
+  var broken: [Set<VideoEncoding>] = []
 
   func send(_ frame: EncodedVideoFrame, fromCamera camera: Int) { pictures.append(frame) }
   func send(_ packet: EncodedAudioPacket) { sounds += 1 }
   func send(_ sound: ConvertedSound) { sounds += 1 }
   func levelMeasured() { levels += 1 }
-  func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>) {
+  func framesDropped(fromCamera camera: Int, of encodings: Set<VideoEncoding>) {
     reports.append(camera)
-    broken.append(renditions)
+    broken.append(encodings)
   }
 }
 
@@ -50,25 +51,31 @@ private final class Received: MediaReceiver {
     bridge.receiver = received
   }
 
-  private func frame(_ number: Int, key: Bool = false, of rendition: Rendition = .high) -> EncodedVideoFrame {
+  private func frame(
+    _ number: Int, key: Bool = false, of rendition: Rendition = .high, in codec: VideoCodec = .vp8
+  ) -> EncodedVideoFrame {
     EncodedVideoFrame(
       data: [], captureTime: .zero + .milliseconds(number), isKeyFrame: key, temporalLayer: 0, isLayerSync: false,
-      width: 16, height: 16, rendition: rendition)
+      width: 16, height: 16, codec: codec, rendition: rendition)
   }
 
   @Test func theOtherRenditionIsNotBrokenWithIt() {
     for number in 0..<65 { bridge.video(frame(number, key: number == 0), camera: 0) }
     loop.run()
-    #expect(received.broken == [[.high]])
+    #expect(received.broken == [[VideoEncoding(.vp8, .high)]])
     bridge.video(frame(65, of: .low), camera: 0)
     bridge.video(frame(65), camera: 0)
     loop.run()
     #expect(received.pictures.count == 65 && received.pictures.last?.rendition == .low)
+    bridge.video(frame(65, in: .h264), camera: 0)
+    loop.run()
+    #expect(received.pictures.count == 66 && received.pictures.last?.codec == .h264)
     // A key frame of the one repairs the other no more than it breaks it.
     bridge.video(frame(66, key: true, of: .low), camera: 0)
-    bridge.video(frame(67), camera: 0)
+    bridge.video(frame(67, key: true, in: .h264), camera: 0)
+    bridge.video(frame(68), camera: 0)
     loop.run()
-    #expect(received.pictures.count == 66)
+    #expect(received.pictures.count == 68)
   }
 
   @Test func framesArriveInTheirOrder() {

@@ -2,6 +2,7 @@ import Control
 import Frames
 import Pipelines
 import Testing
+import VideoFormats
 import Wire
 
 @testable import Child
@@ -14,6 +15,45 @@ import Wire
     var slow = RenditionAllocator(settings: .init(range: 150...800, startKbps: 1500))
     let allocation = slow.allocate([], size: (1280, 720), now: .zero)
     #expect(allocation.targets[.high]?.kbps == 800)
+  }
+
+  /// There is no base layer that a slower path could have alone.
+  @Test(arguments: [
+    (9000, PictureStep.high, 2500), (800, .high, 630), (700, .middle, 545), (300, .low, 120), (90, .low, 40),
+  ])
+  func aViewerOfH264AloneGetsWhatItsPathCarriesWhole(_ estimate: Int, _ step: PictureStep, _ kbps: Int) throws {
+    var house = RenditionHouse()
+    house.allocator = RenditionAllocator(settings: .init(range: 150...2500, startKbps: 1500), codec: .h264)
+    house.add(estimate, since: .zero)
+    house.look()
+    #expect(house.step(0) == step)
+    let rendition = try #require(house.assignment(0)?.rendition)
+    #expect(house.kbps(rendition) == kbps)
+  }
+
+  /// Of a codec that nobody is on while others watch.
+  @Test func withoutViewersNothingHasToStayReady() {
+    var allocator = RenditionAllocator(settings: .init(range: 150...2500, startKbps: 1500))
+    let none = allocator.allocate([], size: (1280, 720), staysReady: false, now: .zero)
+    #expect(none.targets == PerRendition { _ in nil })
+    let recorded = allocator.allocate([], size: (1280, 720), isRecorded: true, staysReady: false, now: .zero)
+    #expect(recorded.targets[.high]?.kbps == 1500)
+  }
+
+  /// 3600 macroblocks, in the camera's shape.
+  @Test(arguments: [
+    (1280, 720, 1280, 720), (1920, 1080, 1280, 720), (720, 1280, 720, 1280), (1080, 1920, 720, 1280),
+    (3840, 2160, 1280, 720), (1600, 1200, 1098, 824), (640, 480, 640, 480), (8, 6, 8, 6),
+  ])
+  func h264IsNoLargerThanItsLevel(width: Int, height: Int, fitting: Int, rows: Int) throws {
+    for rendition in [Rendition.high, .refreshed] {
+      let size = try #require(rendition.size(ofCamera: width, height, codec: .h264))
+      #expect(size == (fitting, rows) && H264Level.fits(width: size.width, height: size.height), "\(size)")
+      #expect(try #require(rendition.size(ofCamera: width, height)) == (width, height))
+    }
+    #expect(Rendition.high.maximumFramesPerSecond(of: .h264) == 30)
+    #expect(Rendition.high.maximumFramesPerSecond(of: .vp8) == nil)
+    #expect(Rendition.low.maximumFramesPerSecond(of: .h264) == 10)
   }
 
   @Test(arguments: [

@@ -5,6 +5,7 @@ import RTP
 import SDP
 import Simulation
 import Testing
+import VideoFormats
 import Wire
 
 @testable import Child
@@ -85,7 +86,7 @@ private final class Nursery {
       orders.noteKeyFrame(of: order.rendition, at: now)
       keyFrames[order.rendition] += 1
     }
-    let size = order.kbps * 125 / (order.rendition.maximumFramesPerSecond ?? 30)
+    let size = order.kbps * 125 / (order.rendition.maximumFramesPerSecond(of: .vp8) ?? 30)
     let picture = TestPicture(
       number: index * 4 + order.rendition.rawValue, isKeyFrame: order.isKeyFrame,
       byteCount: order.isKeyFrame ? size * 5 : size)

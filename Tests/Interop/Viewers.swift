@@ -40,6 +40,8 @@ struct ViewerResult: Decodable {
   }
 
   var connected: Bool
+  /// Of the picture.
+  var codec: String?
   var error: String?
   var whepStatus: Int?
   var timeToFirstFrameMs: Double?

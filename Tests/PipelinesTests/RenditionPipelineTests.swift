@@ -4,6 +4,7 @@ import Devices
 import Frames
 import Glibc
 import Testing
+import VideoFormats
 import Wire
 
 @testable import Pipelines
@@ -36,10 +37,10 @@ import Wire
     }
   }
 
-  private func next(_ rendition: Rendition) throws -> EncodedVideoFrame {
+  private func next(_ rendition: Rendition, in codec: VideoCodec = .vp8) throws -> EncodedVideoFrame {
     while true {
       let frame = try #require(delivered.take(until: MonotonicClock.now + .seconds(20)))
-      if frame.rendition == rendition { return frame }
+      if frame.encoding == VideoEncoding(codec, rendition) { return frame }
     }
   }
 
@@ -67,7 +68,55 @@ import Wire
           frame = try next(rendition)
         }
       }
-      #expect(Set(pipeline.runningEncoders) == [.low, .middle, .high])
+      #expect(Set(pipeline.runningEncoders[.vp8]) == [.low, .middle, .high])
+    }
+  }
+
+  /// Both at once, each with its own key frames and rates; nothing of a codec that nobody is on.
+  @Test func eachCodecHasItsOwnEncoders() throws {
+    try withPipeline { pipeline in
+      pipeline.setTargets(targets(high: 1000))
+      pipeline.setDemand(capturing: true, encoding: true)
+      for _ in 0..<5 { _ = try next(.high) }
+      #expect(pipeline.runningEncoders[.h264].isEmpty && pipeline.renditionCounters[.h264][.high].encoded == 0)
+      pipeline.setTargets(targets(high: 1000, low: 80), of: .h264)
+      for (rendition, size) in [(Rendition.high, (1280, 720)), (.low, (320, 180))] {
+        let decoder = try OpenH264Decoder()
+        while delivered.take(until: MonotonicClock.now) != nil {}
+        pipeline.requestKeyFrameAtOnce(of: rendition, in: .h264)
+        var frame = try next(rendition, in: .h264)
+        while !frame.isKeyFrame { frame = try next(rendition, in: .h264) }
+        for _ in 0..<5 {
+          let picture = try decoder.decode(frame.data)
+          #expect((picture.width, picture.height) == size)
+          frame = try next(rendition, in: .h264)
+        }
+      }
+      #expect(pipeline.renditionCounters[.vp8][.high].keyFrames == 1, "nobody who watches VP8 pays for it")
+      pipeline.setTargets(targets(), of: .h264)
+      #expect(wait { pipeline.runningEncoders[.h264].isEmpty })
+      pipeline.setTargets(targets(high: 1000), of: .h264)
+      pipeline.setTargets(targets())
+      let first = try next(.high, in: .h264)
+      #expect(first.isKeyFrame)
+      let encoded = pipeline.renditionCounters[.vp8][.high].encoded
+      for _ in 0..<10 { _ = try next(.high, in: .h264) }
+      #expect(pipeline.renditionCounters[.vp8][.high].encoded == encoded)
+    }
+  }
+
+  /// The first picture waits for its viewer, and what follows refers to it.
+  @Test func aViewerOfH264WhoJoinsFindsAPicture() throws {
+    try withPipeline { pipeline in
+      pipeline.setDemand(capturing: true, encoding: false, codec: .h264)
+      #expect(wait { pipeline.renditionCounters[.h264][.high].encoded == 1 })
+      pipeline.setTargets(targets())
+      pipeline.setTargets(targets(high: 1000), of: .h264)
+      pipeline.setDemand(capturing: true, encoding: true, codec: .h264)
+      let decoder = try OpenH264Decoder()
+      for _ in 0..<5 { _ = try decoder.decode(next(.high, in: .h264).data) }
+      #expect(delivered.take(until: MonotonicClock.now)?.codec != .vp8)
+      #expect(pipeline.renditionCounters[.h264][.high].keyFrames <= 2)
     }
   }
 
@@ -78,10 +127,10 @@ import Wire
       let first = try next(.low)
       #expect(first.isKeyFrame)
       pipeline.setTargets(targets(high: 1000))
-      #expect(wait { pipeline.runningEncoders == [.high] })
-      let encoded = pipeline.renditionCounters[.low].encoded
+      #expect(wait { pipeline.runningEncoders[.vp8] == [.high] })
+      let encoded = pipeline.renditionCounters[.vp8][.low].encoded
       usleep(300_000)
-      #expect(pipeline.renditionCounters[.low].encoded == encoded)
+      #expect(pipeline.renditionCounters[.vp8][.low].encoded == encoded)
       while delivered.take(until: MonotonicClock.now) != nil {}
       pipeline.setTargets(targets(high: 1000, low: 80))
       let again = try next(.low)
@@ -94,7 +143,7 @@ import Wire
       pipeline.setTargets(targets(low: 80))
       pipeline.setDemand(capturing: true, encoding: true)
       for _ in 0..<5 { _ = try next(.low) }
-      #expect(pipeline.renditionCounters[.high].encoded == 0)
+      #expect(pipeline.renditionCounters[.vp8][.high].encoded == 0)
       // A viewer with a better path comes.
       pipeline.setTargets(targets(high: 1000, low: 80))
       let high = try next(.high)
@@ -106,12 +155,12 @@ import Wire
     try withPipeline { pipeline in
       pipeline.setTargets(targets(high: 1000, middle: 300))
       pipeline.setDemand(capturing: true, encoding: true)
-      #expect(wait { pipeline.renditionCounters[.middle].keyFrames == 1 })
+      #expect(wait { pipeline.renditionCounters[.vp8][.middle].keyFrames == 1 })
       for round in 2...4 {
         pipeline.requestKeyFrame(of: .middle)
-        #expect(wait { pipeline.renditionCounters[.middle].keyFrames == UInt64(round) })
+        #expect(wait { pipeline.renditionCounters[.vp8][.middle].keyFrames == UInt64(round) })
       }
-      #expect(pipeline.renditionCounters[.high].keyFrames == 1)
+      #expect(pipeline.renditionCounters[.vp8][.high].keyFrames == 1)
     }
   }
 

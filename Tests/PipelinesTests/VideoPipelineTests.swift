@@ -5,6 +5,7 @@ import Frames
 import Glibc
 import Picture
 import Testing
+import VideoFormats
 import Wire
 
 @testable import Pipelines
@@ -145,7 +146,7 @@ import Wire
       let still = try #require(pipeline.takeFrame(within: .seconds(20)))
       #expect((still.width, still.height) == (96, 160))
       #expect(pipeline.pictureSize == (96, 160))
-      let counters = pipeline.renditionCounters[.high]
+      let counters = pipeline.renditionCounters[.vp8][.high]
       #expect((counters.width, counters.height) == (96, 160))
     }
   }

@@ -105,7 +105,7 @@ extension ControlService {
       video: .init(
         state: pipeline?.camera.deviceState ?? .off, captured: video.captured, encoded: video.encoded,
         keyFrames: video.keyFrames, sent: sent(.video),
-        targetKbps: pipeline?.targetKbps(for: viewer.route.assignment.rendition) ?? 0,
+        targetKbps: pipeline?.targetKbps(for: viewer.route.assignment.rendition, in: viewer.codec) ?? 0,
         fault: pipeline?.camera.fault, picture: viewers.picture(of: viewer), rtpTimestamp: latest?.rtpTimestamp,
         captureTimestamp: latest.map { $0.captureTimestamp.tenths }),
       audio: .init(

@@ -92,7 +92,7 @@ final class DrillService: @unchecked Sendable {
       guard now != viewer.withheld else { continue }
       let before = viewer.withheld
       viewer.withheld = now
-      if before == .link || before == .camera { viewers.pipeline(of: viewer)?.requestKeyFrameAtOnce() }
+      if before == .link || before == .camera { viewers.pipeline(of: viewer)?.requestKeyFrameAtOnce(in: viewer.codec) }
       if before == .link { released(viewer) }
     }
   }

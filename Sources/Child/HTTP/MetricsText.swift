@@ -31,7 +31,8 @@ enum MetricsText {
       status.cameras.flatMap { camera in
         camera.renditions.map { rendition in
           (
-            labels: "{camera=\"\(escape(camera.id))\",rendition=\"\(rendition.name)\"}", value: value(rendition)
+            labels: "{camera=\"\(escape(camera.id))\",rendition=\"\(rendition.name)\""
+              + ",codec=\"\(rendition.codec ?? "VP8")\"}", value: value(rendition)
           )
         }
       }

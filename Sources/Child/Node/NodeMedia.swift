@@ -5,6 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import Pipelines
 internal import Storage
+internal import VideoFormats
 internal import Wire
 
 /// The devices and their encoders: cameras, microphone, speaker. Each has its own threads; `bridge` passes their output
@@ -66,12 +67,15 @@ struct NodeMedia: Sendable {
   var outputs: [OutputWatch.Track] {
     cameras.flatMap { camera in
       let (counters, targets, captured) = (camera.renditionCounters, camera.targets, camera.counters.captured)
-      return Rendition.allCases.map { rendition in
-        let name = "the encoder of camera \(camera.settings.cameraID)"
-        return OutputWatch.Track(
-          name: rendition == .high ? name : "\(name) (\(rendition))",
-          isWanted: camera.isEncoding && targets[rendition] != nil, captured: captured,
-          encoded: counters[rendition].encoded)
+      return VideoCodec.allCases.flatMap { codec in
+        Rendition.allCases.map { rendition in
+          let name = "the encoder of camera \(camera.settings.cameraID)"
+          let which = codec == .vp8 ? "\(rendition)" : "\(rendition), \(codec.name)"
+          return OutputWatch.Track(
+            name: VideoEncoding(codec, rendition) == VideoEncoding(.vp8, .high) ? name : "\(name) (\(which))",
+            isWanted: camera.isEncoding && targets[codec][rendition] != nil, captured: captured,
+            encoded: counters[codec][rendition].encoded)
+        }
       }
     } + [
       OutputWatch.Track(

@@ -47,6 +47,8 @@ public struct StatusReport: ControlReply {
   public struct Rendition: Codable, Hashable, Sendable {
     /// `high`, `middle`, `low`, or `refreshed`: as `high`, for players that never ask for a key frame.
     public var name: String
+    /// `VP8` or `H264`; nil from a daemon of an earlier version, which has the first alone.
+    public var codec: String?
     public var targetKbps: Int
     /// Of its last picture; nil before the first.
     public var width: Int?
@@ -99,7 +101,7 @@ public struct StatusReport: ControlReply {
     public var picture: String?
     /// Why it is not sent more; nil where nothing is held back.
     public var pictureReason: String?
-    /// Sentences about what its offer asks for and it does not get: `no picture: its offer has H264, not VP8`; nil for none.
+    /// Sentences about what its offer asks for and it does not get: `no picture: its offer has H265, not VP8 or H264`; nil for none.
     public var problems: [String]?
     /// What is known of the path to it; nil before there is a connection.
     public var path: PathDocument?

@@ -9,6 +9,7 @@ internal import Pipelines
 internal import RTPSending
 internal import Server
 internal import Synchronization
+internal import VideoFormats
 internal import Wire
 
 /// Collects the figures for `status` and `/metrics`. Called on the event loop.
@@ -148,14 +149,16 @@ final class StatusReporter: Sendable {
     guard video.isEncoding else { return [] }
     let (targets, counters) = (video.targets, video.renditionCounters)
     let watching = viewers.registry.all.filter { $0.camera == index && $0.isConnected && $0.seesPicture }
-    return Rendition.allCases.reversed().compactMap { rendition in
-      guard let target = targets[rendition] else { return nil }
-      let known = counters[rendition]
-      return StatusReport.Rendition(
-        name: rendition == .refreshed ? "refreshed" : PictureStep(rendition).rawValue, targetKbps: target.kbps,
-        width: known.encoded == 0 ? nil : known.width, height: known.encoded == 0 ? nil : known.height,
-        encoded: known.encoded, keyFrames: known.keyFrames,
-        viewers: watching.count { $0.route.assignment.rendition == rendition })
+    return VideoCodec.allCases.flatMap { codec in
+      Rendition.allCases.reversed().compactMap { rendition in
+        guard let target = targets[codec][rendition] else { return nil }
+        let known = counters[codec][rendition]
+        return StatusReport.Rendition(
+          name: rendition == .refreshed ? "refreshed" : PictureStep(rendition).rawValue, codec: codec.name,
+          targetKbps: target.kbps, width: known.encoded == 0 ? nil : known.width,
+          height: known.encoded == 0 ? nil : known.height, encoded: known.encoded, keyFrames: known.keyFrames,
+          viewers: watching.count { $0.codec == codec && $0.route.assignment.rendition == rendition })
+      }
     }
   }
 

@@ -10,8 +10,8 @@ protocol MediaReceiver: AnyObject {
   /// The microphone's level was measured.
   func levelMeasured()
   /// Frames of this camera were dropped before packetisation, so receivers cannot notice; only a key frame of each of
-  /// these renditions helps.
-  func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>)
+  /// these encoders helps.
+  func framesDropped(fromCamera camera: Int, of encodings: Set<VideoEncoding>)
 }
 
 /// Passes frames from the pipelines' threads to the event loop, one hop each.
@@ -23,8 +23,8 @@ protocol MediaReceiver: AnyObject {
 /// `@unchecked Sendable` because `receiver` is accessed only on the loop.
 final class LoopBridge: @unchecked Sendable {
   private struct Camera {
-    /// Renditions of which something is missing since the last key frame.
-    var broken: Set<Rendition> = []
+    /// Encoders of which something is missing since the last key frame.
+    var broken: Set<VideoEncoding> = []
     /// `framesDropped` has been scheduled on the loop.
     var isReported = false
     var dropped: UInt64 = 0
@@ -55,13 +55,13 @@ final class LoopBridge: @unchecked Sendable {
     enum Verdict { case send, drop, report }
     let verdict = state.withLock { state -> Verdict in
       let hasRoom = state.underway < Self.maximumUnderway
-      if hasRoom, frame.isKeyFrame || !state.cameras[camera].broken.contains(frame.rendition) {
+      if hasRoom, frame.isKeyFrame || !state.cameras[camera].broken.contains(frame.encoding) {
         state.underway += 1
-        state.cameras[camera].broken.remove(frame.rendition)
+        state.cameras[camera].broken.remove(frame.encoding)
         return .send
       }
       state.cameras[camera].dropped += 1
-      state.cameras[camera].broken.insert(frame.rendition)
+      state.cameras[camera].broken.insert(frame.encoding)
       if hasRoom || state.cameras[camera].isReported { return .drop }
       state.cameras[camera].isReported = true
       return .report

@@ -19,7 +19,7 @@ enum MediaOffer {
     if permissions.contains(.view) {
       media.append(
         LocalMedia(
-          kind: .video, direction: .sendOnly, codecs: [.vp8, .rtx], headerExtensions: videoExtensions,
+          kind: .video, direction: .sendOnly, codecs: [.vp8, .h264, .rtx], headerExtensions: videoExtensions,
           ssrc: ssrc(&random), rtxSSRC: ssrc(&random), cname: cname, streamID: "picture", trackID: camera))
     }
     // The viewer talks in the same section.

@@ -2,9 +2,10 @@ internal import Control
 internal import Frames
 internal import Pipelines
 internal import Server
+internal import VideoFormats
 internal import Wire
 
-/// Gives each viewer of a camera the best rendition that its path carries, and each rendition's encoder its rate. Pure:
+/// Gives each viewer of a camera and codec the best rendition that its path carries, and each rendition's encoder its rate. Pure:
 /// estimates and times are passed in.
 ///
 /// A viewer gets the highest rendition whose base layer fits into 0.85 of its estimate beside the sound. It goes down at
@@ -160,8 +161,11 @@ struct RenditionAllocator {
   /// one.
   var nextRise: Instant? { states.values.compactMap(\.rise.due).min() }
 
-  init(settings: Settings) {
+  private let codec: VideoCodec
+
+  init(settings: Settings, codec: VideoCodec = .vp8) {
     self.settings = settings
+    self.codec = codec
   }
 
   /// Least and greatest rate of a rendition for a camera of this size, kbit/s. Below 600 kbit/s 720p shows less than the
@@ -178,14 +182,18 @@ struct RenditionAllocator {
   }
 
   /// Base layer in percent of the rate.
-  private func basePercent(of rendition: Rendition) -> Int { rendition >= .high ? 75 : 60 }
+  private func basePercent(of rendition: Rendition) -> Int {
+    !codec.hasTemporalLayers ? 100 : rendition >= .high ? 75 : 60
+  }
 
   /// - Parameters:
   ///   - viewers: those that are connected and see the camera.
   ///   - size: of the camera's pictures.
   ///   - isRecorded: somebody records the high rendition.
+  ///   - staysReady: without viewers, the encoder of the high rendition has its rate for the first one.
   mutating func allocate(
-    _ viewers: [Viewer], size: (width: Int, height: Int), isRecorded: Bool = false, now: Instant
+    _ viewers: [Viewer], size: (width: Int, height: Int), isRecorded: Bool = false, staysReady: Bool = true,
+    now: Instant
   ) -> Allocation {
     let elapsed = updatedAt.map { min(5, max(0, (now - $0).inSeconds)) } ?? 0
     updatedAt = now
@@ -223,7 +231,7 @@ struct RenditionAllocator {
       }
       states[viewer.id] = viewer.state
     }
-    if viewers.isEmpty || isRecorded, allocation.targets[.high].map(\.isStillsOnly) ?? true {
+    if viewers.isEmpty && staysReady || isRecorded, allocation.targets[.high].map(\.isStillsOnly) ?? true {
       allocation.targets[.high] = RenditionTarget(
         kbps: min(max(settings.startKbps, settings.range.lowerBound), settings.range.upperBound))
     }

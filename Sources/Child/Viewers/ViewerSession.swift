@@ -5,6 +5,7 @@ internal import PeerConnection
 internal import Pipelines
 internal import Server
 internal import Signaling
+internal import VideoFormats
 internal import Wire
 
 /// One viewer, from its offer to its end: identity, permissions, what it receives and what it has asked for.
@@ -50,6 +51,8 @@ final class ViewerSession: @unchecked Sendable {
   /// The negotiated tracks; a viewer that only sends commands has neither.
   private let hasPictureTrack: Bool
   private let hasSoundTrack: Bool
+  /// Of its picture.
+  let codec: VideoCodec
   /// Sentences about what its offer asks for and it does not get.
   let problems: [String]
   let since: Instant
@@ -93,7 +96,8 @@ final class ViewerSession: @unchecked Sendable {
 
   init(
     peer: PeerID, origin: Origin, name: String, permissions: Permissions, camera: Int, hasPictureTrack: Bool,
-    hasSoundTrack: Bool, limits: SendingLimits = SendingLimits(), problems: [String] = [], since: Instant,
+    hasSoundTrack: Bool, codec: VideoCodec = .vp8, limits: SendingLimits = SendingLimits(), problems: [String] = [],
+    since: Instant,
     reach: NetworkReach, outlet: (any MediaOutlet)? = nil
   ) {
     self.peer = peer
@@ -104,6 +108,7 @@ final class ViewerSession: @unchecked Sendable {
     self.camera = camera
     self.hasPictureTrack = hasPictureTrack
     self.hasSoundTrack = hasSoundTrack
+    self.codec = codec
     self.limits = limits
     soundRoute = SoundRoute(limitKbps: limits.soundKbps)
     self.problems = problems

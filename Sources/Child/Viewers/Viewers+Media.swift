@@ -5,13 +5,14 @@ internal import PeerConnection
 internal import Pipelines
 internal import SDP
 internal import Server
+internal import VideoFormats
 internal import Wire
 
 extension Viewers: MediaReceiver {
   func send(_ frame: EncodedVideoFrame, fromCamera index: Int) {
     let track = cameras[index]
-    if index == 0, frame.rendition == .high { recorded?(.video(frame)) }
-    // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
+    if index == 0, frame.encoding == Self.recordedEncoding { recorded?(.video(frame)) }
+    // 90 kHz, RFC 7741 section 4.1 and RFC 6184 section 5.1; nanoseconds * 9 / 100,000.
     let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
     hub.send(
       track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
@@ -22,7 +23,7 @@ extension Viewers: MediaReceiver {
   /// The viewers whose route takes the picture.
   private func receivers(of frame: EncodedVideoFrame, fromCamera index: Int) -> [PeerID] {
     var receivers: [PeerID] = []
-    for session in watchers(of: index) where session.isConnected {
+    for session in watchers(of: index) where session.isConnected && session.codec == frame.codec {
       guard session.withheld == nil || session.withheld == .microphone else {
         session.route.forgetPictures()
         continue
@@ -56,10 +57,12 @@ extension Viewers: MediaReceiver {
 
   func levelMeasured() { registry.notify(.levelMeasured) }
 
-  func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>) {
+  func framesDropped(fromCamera camera: Int, of encodings: Set<VideoEncoding>) {
     logger.warning(
       "the event loop was stalled and pictures were dropped",
       metadata: ["camera": "\(cameras[camera].pipeline.settings.cameraID)"])
-    for rendition in renditions { cameras[camera].pipeline.requestKeyFrame(of: rendition) }
+    for encoding in encodings {
+      cameras[camera].pipeline.requestKeyFrame(of: encoding.rendition, in: encoding.codec)
+    }
   }
 }

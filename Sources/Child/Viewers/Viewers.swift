@@ -15,6 +15,7 @@ internal import SDP
 internal import Server
 internal import Signaling
 internal import Storage
+internal import VideoFormats
 internal import Wire
 
 /// Why a viewer was not admitted.
@@ -64,6 +65,7 @@ final class Viewers: @unchecked Sendable {
   private(set) var activeCamera = 0
   /// Somebody records the first camera and the microphone.
   private var isRecording = false
+  static let recordedEncoding = VideoEncoding(.vp8, .high)
   /// Gets what is encoded of them.
   var recorded: ((EncodedMedia) -> Void)?
 
@@ -77,10 +79,7 @@ final class Viewers: @unchecked Sendable {
     self.hub = hub
     self.credentials = credentials
     self.cameras = cameras.map { pipeline in
-      CameraTrack(
-        pipeline: pipeline,
-        allocator: RenditionAllocator(
-          settings: .init(range: settings.bitrateKbps, startKbps: settings.startKbps)))
+      CameraTrack(pipeline: pipeline, settings: .init(range: settings.bitrateKbps, startKbps: settings.startKbps))
     }
     self.audio = audio
     self.converter = converter
@@ -295,7 +294,8 @@ final class Viewers: @unchecked Sendable {
       let isRecorded = isRecording && index == 0
       track.pipeline.setDemand(
         capturing: isRecorded || !watching.isEmpty,
-        encoding: isRecorded || watching.contains(where: \.isConnected))
+        encoding: isRecorded || watching.contains(where: \.isConnected),
+        codec: isRecorded || watching.contains { $0.codec == .vp8 } ? .vp8 : .h264)
     }
     audio.setDemand(isRecording || registry.all.contains { $0.isConnected && $0.hears(.opus) })
     converter.setDemand(registry.all.contains { $0.isConnected && $0.hears(.mp3) })
@@ -354,35 +354,48 @@ final class Viewers: @unchecked Sendable {
     updateSound(now: now)
     for (index, track) in cameras.enumerated() {
       let connected = watchers(of: index).filter(\.isConnected)
-      let isRecorded = isRecording && index == 0
-      var allocation = track.allocator.allocate(
-        connected.map { session in
-          let sound =
-            session.hearsSound ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0
-          return RenditionAllocator.Viewer(
-            id: session.peer, estimateKbps: pictureEstimate(of: session),
-            limitKbps: session.limits.pictureKbps(besideSoundKbps: sound), soundKbps: sound,
-            messagesKbps: session.isOnNarrowPath && session.controlChannel != nil ? NarrowPathPushes.kbps : 0,
-            fractionLost: hub.connection(session.peer)?.fractionLost(now: now) ?? 0, since: session.connectedAt ?? now,
-            isLent: credentials.rank(of: session.origin) < .parent)
-        }, size: track.pipeline.pictureSize, isRecorded: isRecorded, now: now)
-      track.refresh.divide(
-        &allocation, silent: Set(connected.filter(\.neverAsksForKeyFrames).map(\.peer)), isRecorded: isRecorded,
-        now: now)
-      if allocation.targets != track.pipeline.targets { track.pipeline.setTargets(allocation.targets) }
-      for session in connected {
-        guard let assignment = allocation.assignments[session.peer] else { continue }
-        if assignment.step != session.route.assignment.step {
-          logger.info(
-            "a viewer's path carries another picture",
-            metadata: ["viewer": "\(session.name)", "picture": "\(assignment.step)"])
-        }
-        session.route.assignment = assignment
-        applyLayers(to: session)
-        requestPicture(for: session, from: track.pipeline, now: now)
+      for codec in VideoCodec.allCases {
+        updateRates(of: codec, from: track, isRecorded: isRecording && index == 0, connected, now: now)
       }
     }
-    rise.set(cameras.compactMap(\.allocator.nextRise).min())
+    let rises = cameras.flatMap { track in VideoCodec.allCases.compactMap { track.allocators[$0].nextRise } }
+    rise.set(rises.min())
+  }
+
+  /// - Parameter everybody: viewers of the camera that are connected. A codec without any has no encoder that runs.
+  private func updateRates(
+    of codec: VideoCodec, from track: CameraTrack, isRecorded: Bool, _ everybody: [ViewerSession], now: Instant
+  ) {
+    let connected = everybody.filter { $0.codec == codec }
+    let isRecorded = isRecorded && codec == Self.recordedEncoding.codec
+    let camera = track.pipeline.pictureSize
+    let size = Rendition.high.size(ofCamera: camera.width, camera.height, codec: codec) ?? camera
+    var allocation = track.allocators[codec].allocate(
+      connected.map { session in
+        let sound =
+          session.hearsSound ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0
+        return RenditionAllocator.Viewer(
+          id: session.peer, estimateKbps: pictureEstimate(of: session),
+          limitKbps: session.limits.pictureKbps(besideSoundKbps: sound), soundKbps: sound,
+          messagesKbps: session.isOnNarrowPath && session.controlChannel != nil ? NarrowPathPushes.kbps : 0,
+          fractionLost: hub.connection(session.peer)?.fractionLost(now: now) ?? 0, since: session.connectedAt ?? now,
+          isLent: credentials.rank(of: session.origin) < .parent)
+      }, size: size, isRecorded: isRecorded, staysReady: codec == .vp8 && everybody.isEmpty, now: now)
+    track.refreshes[codec].divide(
+      &allocation, silent: Set(connected.filter(\.neverAsksForKeyFrames).map(\.peer)), isRecorded: isRecorded,
+      now: now)
+    if allocation.targets != track.pipeline.targets[codec] { track.pipeline.setTargets(allocation.targets, of: codec) }
+    for session in connected {
+      guard let assignment = allocation.assignments[session.peer] else { continue }
+      if assignment.step != session.route.assignment.step {
+        logger.info(
+          "a viewer's path carries another picture",
+          metadata: ["viewer": "\(session.name)", "picture": "\(assignment.step)"])
+      }
+      session.route.assignment = assignment
+      applyLayers(to: session)
+      requestPicture(for: session, from: track.pipeline, now: now)
+    }
   }
 
   /// A viewer misses something that cannot be sent again.
@@ -390,14 +403,15 @@ final class Viewers: @unchecked Sendable {
     let now = MonotonicClock.now
     let track = cameras[session.camera]
     let isLossy = (hub.connection(session.peer)?.fractionLost(now: now) ?? 0) > 0
-    guard isLossy else { return track.pipeline.requestKeyFrame(of: rendition) }
+    guard isLossy else { return track.pipeline.requestKeyFrame(of: rendition, in: session.codec) }
     let isShared = watchers(of: session.camera).contains {
-      $0 !== session && $0.isConnected && $0.route.repairedRendition == rendition
+      $0 !== session && $0.isConnected && $0.codec == session.codec && $0.route.repairedRendition == rendition
     }
     let size = track.pipeline.pictureSize
-    let repair = track.allocator.repair(rendition, for: session.peer, isShared: isShared, size: size, now: now)
+    let repair = track.allocators[session.codec].repair(
+      rendition, for: session.peer, isShared: isShared, size: size, now: now)
     updateRates()
-    if repair == .keyFrame { track.pipeline.requestKeyFrame(of: rendition) }
+    if repair == .keyFrame { track.pipeline.requestKeyFrame(of: rendition, in: session.codec) }
   }
 
   private func updateSound(now: Instant) {
@@ -414,7 +428,7 @@ final class Viewers: @unchecked Sendable {
   private func beginPicture(for session: ViewerSession) {
     guard let rendition = session.route.awaitedRendition else { return }
     session.keyFrameRequest = (rendition, MonotonicClock.now)
-    pipeline(of: session)?.requestKeyFrameAtOnce(of: rendition)
+    pipeline(of: session)?.requestKeyFrameAtOnce(of: rendition, in: session.codec)
   }
 
   /// The key frame with which a viewer goes on. A rendition that begins does so with one by itself; from one that runs it
@@ -423,18 +437,20 @@ final class Viewers: @unchecked Sendable {
     guard let rendition = session.route.awaitedRendition else {
       session.keyFrameRequest = nil
       if session.route.needsStill(at: now), let rendition = session.route.assignment.rendition {
-        pipeline.requestKeyFrame(of: rendition, spacing: PictureRoute.stillInterval - .seconds(1))
+        pipeline.requestKeyFrame(
+          of: rendition, in: session.codec, spacing: PictureRoute.stillInterval - .seconds(1))
       }
       return
     }
     if let last = session.keyFrameRequest, last.rendition == rendition, now - last.at < Self.changePatience { return }
     session.keyFrameRequest = (rendition, now)
     // Where the machine has no time for its encoder any more, nothing comes of that meanwhile.
-    guard session.route.current != .refreshed || pipeline.targets[.refreshed] != nil else {
-      return pipeline.requestKeyFrame(of: rendition)
+    guard session.route.current != .refreshed || pipeline.targets[session.codec][.refreshed] != nil else {
+      return pipeline.requestKeyFrame(of: rendition, in: session.codec)
     }
     let isUp = session.route.current.map { rendition > $0 } ?? false
-    pipeline.requestKeyFrame(of: rendition, spacing: Self.changeSpacing, patience: isUp ? Self.upPatience : .zero)
+    pipeline.requestKeyFrame(
+      of: rendition, in: session.codec, spacing: Self.changeSpacing, patience: isUp ? Self.upPatience : .zero)
   }
 
   private static let changeSpacing = Duration.seconds(3)
@@ -496,6 +512,7 @@ final class Viewers: @unchecked Sendable {
     let session = ViewerSession(
       peer: peer, origin: origin, name: name, permissions: permissions, camera: camera,
       hasPictureTrack: sent.contains { $0.kind == .video }, hasSoundTrack: sent.contains { $0.kind == .audio },
+      codec: sent.lazy.compactMap { VideoCodec(name: $0.codec.name) }.first ?? .vp8,
       limits: hub.connection(peer)?.sendingLimits ?? SendingLimits(), problems: problems, since: MonotonicClock.now,
       reach: reach)
     // Nothing has been measured yet, but this much is known.
@@ -552,12 +569,14 @@ final class Viewers: @unchecked Sendable {
   /// Once a second.
   private func refreshPictures(now: Instant) {
     for (index, track) in cameras.enumerated() {
-      track.refresh.measure(encodeNanoseconds: track.pipeline.counters.encodeNanoseconds, now: now)
       let watching = watchers(of: index).filter(\.isConnected)
       watching.forEach(noteKeyFrameRequests)
-      let silent = watching.filter(\.neverAsksForKeyFrames)
-      for rendition in PictureRefresh.due(silent.map { ($0.route.assignment, canAsk($0)) }) {
-        track.pipeline.requestKeyFrame(of: rendition, spacing: PictureRefresh.spacing)
+      for codec in VideoCodec.allCases {
+        track.refreshes[codec].measure(encodeNanoseconds: track.pipeline.counters.encodeNanoseconds, now: now)
+        let silent = watching.filter { $0.neverAsksForKeyFrames && $0.codec == codec }
+        for rendition in PictureRefresh.due(silent.map { ($0.route.assignment, canAsk($0)) }) {
+          track.pipeline.requestKeyFrame(of: rendition, in: codec, spacing: PictureRefresh.spacing)
+        }
       }
     }
   }

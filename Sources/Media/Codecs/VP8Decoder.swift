@@ -1,5 +1,4 @@
 internal import CVPX
-internal import CYUV
 public import Frames
 public import Wire
 
@@ -7,8 +6,7 @@ public import Wire
 public final class VP8Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   private let maximumPixels: Int
-  private var pool: VideoFramePool?
-  private var sequence: UInt64 = 0
+  private var copies = DecodedCopies()
 
   /// `maximumPixels` limits the allocation that a peer's key frame can cause.
   public init(threads: Int = 1, maximumPixels: Int = 4096 * 2304) throws(CodecError) {
@@ -58,31 +56,20 @@ public final class VP8Decoder {
       throw .corrupt(String(cString: vpx_codec_error(context)))
     }
     var iterator: vpx_codec_iter_t?
-    guard let image = vpx_codec_get_frame(context, &iterator), image.pointee.planes.0 != nil else {
+    guard let image = vpx_codec_get_frame(context, &iterator), image.pointee.planes.0 != nil,
+      image.pointee.planes.1 != nil, image.pointee.planes.2 != nil
+    else {
       throw .corrupt("no picture in a VP8 frame")
     }
     return image
   }
 
   fileprivate func copy(_ image: UnsafeMutablePointer<vpx_image_t>, captureTime: Instant) -> VideoFrame {
-    let (width, height) = (Int(image.pointee.d_w), Int(image.pointee.d_h))
-    let pool = pool(width: width, height: height)
-    let frame = pool.makeFrame(captureTime: captureTime, sequence: sequence)
-    sequence &+= 1
-    let planes = image.pointee.planes
-    let strides = image.pointee.stride
-    I420Copy(
-      planes.0, strides.0, planes.1, strides.1, planes.2, strides.2, frame.mutableY, Int32(frame.strideY),
-      frame.mutableU, Int32(frame.strideUV), frame.mutableV, Int32(frame.strideUV), Int32(width), Int32(height))
-    frame.repeatEdge(width: width, height: height)
-    return frame
-  }
-
-  private func pool(width: Int, height: Int) -> VideoFramePool {
-    if let pool, pool.width == (width + 1) & ~1, pool.height == (height + 1) & ~1 { return pool }
-    let made = VideoFramePool(width: width, height: height)
-    pool = made
-    return made
+    let (planes, strides) = (image.pointee.planes, image.pointee.stride)
+    return copies.copy(
+      (UnsafePointer(planes.0!), UnsafePointer(planes.1!), UnsafePointer(planes.2!)),
+      strides: (strides.0, strides.1, strides.2), width: Int(image.pointee.d_w), height: Int(image.pointee.d_h),
+      captureTime: captureTime)
   }
 }
 

@@ -4,7 +4,7 @@ import Wire
 
 /// VP8 by libvpx (RFC 6386), set up for a live camera: one pass, constant bitrate, no lookahead, key frames only on
 /// request. Synchronous; used from one thread at a time.
-public final class VP8Encoder {
+public final class VP8Encoder: VideoEncoder {
   public let width: Int
   public let height: Int
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
@@ -114,6 +114,11 @@ public final class VP8Encoder {
     settings.rc_min_quantizer = UInt32(filter.minimumQuantizer)
     try check(vpx_codec_enc_config_set(context, &settings))
     try check(cvpx_set(context, Int32(VP8E_SET_NOISE_SENSITIVITY.rawValue), Int32(filter.sensitivity)))
+  }
+
+  public func setFiltersNoise(_ isOn: Bool) throws(CodecError) -> Bool {
+    try setNoiseFilter(isOn ? .night : .off)
+    return true
   }
 
   private func image(of frame: VideoFrame) -> vpx_image_t {

@@ -1,3 +1,4 @@
+public import VideoFormats
 public import Wire
 
 /// The audio format used throughout: 48 kHz, signed 16-bit, mono.
@@ -27,7 +28,7 @@ public struct AudioBlock: Sendable {
 
 /// One encoded picture, ready to be packetised once and sent to all viewers.
 public struct EncodedVideoFrame: Sendable {
-  /// A complete VP8 frame (RFC 6386).
+  /// One complete frame: of VP8 as in RFC 6386, of H.264 in the format of ITU-T H.264 annex B.
   public var data: [UInt8]
   public var captureTime: Instant
   public var isKeyFrame: Bool
@@ -37,13 +38,16 @@ public struct EncodedVideoFrame: Sendable {
   public var isLayerSync: Bool
   public var width: Int
   public var height: Int
-  /// The encoder that it comes from; its frames depend on its own only.
+  public var codec: VideoCodec
   public var rendition: Rendition
+  /// The encoder that it comes from; its frames depend on its own only.
+  public var encoding: VideoEncoding { VideoEncoding(codec, rendition) }
 
   public init(
     data: [UInt8], captureTime: Instant, isKeyFrame: Bool, temporalLayer: Int, isLayerSync: Bool, width: Int,
-    height: Int, rendition: Rendition = .high
+    height: Int, codec: VideoCodec = .vp8, rendition: Rendition = .high
   ) {
+    self.codec = codec
     self.rendition = rendition
     self.data = data
     self.captureTime = captureTime

@@ -1,3 +1,5 @@
+public import VideoFormats
+
 /// One of the forms in which a camera's picture is encoded, each for viewers with paths of a kind.
 public enum Rendition: Int, CaseIterable, Comparable, Sendable {
   /// 180 rows, 10 fps.
@@ -24,8 +26,7 @@ public enum Rendition: Int, CaseIterable, Comparable, Sendable {
     }
   }
 
-  /// In fps, if the camera delivers more; nil: all of them.
-  public var maximumFramesPerSecond: Int? {
+  private var maximumFramesPerSecond: Int? {
     switch self {
     case .high, .refreshed: nil
     case .middle: 30
@@ -33,14 +34,42 @@ public enum Rendition: Int, CaseIterable, Comparable, Sendable {
     }
   }
 
+  /// In fps, if the camera delivers more; nil: all of them.
+  public func maximumFramesPerSecond(of codec: VideoCodec) -> Int? {
+    codec == .h264 ? maximumFramesPerSecond ?? H264Level.maximumFramesPerSecond : maximumFramesPerSecond
+  }
+
   /// Its size in pixels, even, for a camera's pictures of `width` × `height`; nil for a camera whose own are hardly larger.
-  public func size(ofCamera width: Int, _ height: Int) -> (width: Int, height: Int)? {
-    guard let shorterSide else { return (width, height) }
+  public func size(ofCamera width: Int, _ height: Int, codec: VideoCodec = .vp8) -> (width: Int, height: Int)? {
+    guard let shorterSide else {
+      return codec == .h264 ? Self.withinLevel(width, height) : (width, height)
+    }
     let shorter = min(width, height)
     // Less than half as much again in each direction saves too little for an encoder of its own.
     guard shorter * 2 >= shorterSide * 3 else { return nil }
     func scaled(_ side: Int) -> Int { max(2, (side * shorterSide / shorter + 1) & ~1) }
     return (scaled(width), scaled(height))
+  }
+
+  /// The largest picture of the same shape that players of H.264 take.
+  private static func withinLevel(_ width: Int, _ height: Int) -> (width: Int, height: Int) {
+    guard !H264Level.fits(width: width, height: height) else { return (width, height) }
+    let shorter = min(width, height)
+    func scaled(_ side: Int, to rows: Int) -> Int { max(16, (side * rows / shorter + 1) & ~1) }
+    var rows = shorter & ~7
+    while rows > 16, !H264Level.fits(width: scaled(width, to: rows), height: scaled(height, to: rows)) { rows -= 8 }
+    return (scaled(width, to: rows), scaled(height, to: rows))
+  }
+}
+
+/// One encoder of a camera. What a viewer is sent comes from one at a time.
+public struct VideoEncoding: Hashable, Sendable {
+  public var codec: VideoCodec
+  public var rendition: Rendition
+
+  public init(_ codec: VideoCodec, _ rendition: Rendition) {
+    self.codec = codec
+    self.rendition = rendition
   }
 }
 

@@ -2,11 +2,13 @@ internal import Codecs
 internal import DeviceNames
 public import Frames
 internal import Glibc
+public import VideoFormats
 
 /// One rendition's encoder with its speed control. Recreated when the picture's size changes; lives on the encoder
 /// thread.
 public struct EncoderSlot {
-  private var encoder: VP8Encoder?
+  private let codec: VideoCodec
+  private var encoder: (any VideoEncoder)?
   private var size = (width: 0, height: 0)
   /// The nominal frame rate, in fps.
   private let framesPerSecond: Double
@@ -16,9 +18,10 @@ public struct EncoderSlot {
   private var currentKbps = 0
   private var filtersNoise = false
 
-  public init(settings: VideoPipeline.Settings, rendition: Rendition = .high) {
+  public init(settings: VideoPipeline.Settings, codec: VideoCodec = .vp8, rendition: Rendition = .high) {
+    self.codec = codec
     let camera = max(1, settings.request.framesPerSecond)
-    framesPerSecond = rendition.maximumFramesPerSecond.map { min(camera, Double($0)) } ?? camera
+    framesPerSecond = rendition.maximumFramesPerSecond(of: codec).map { min(camera, Double($0)) } ?? camera
     baseLayerPercent =
       rendition >= .high
       ? VP8EncoderConfiguration.baseLayerPercent : VP8EncoderConfiguration.weakPathBaseLayerPercent
@@ -31,7 +34,7 @@ public struct EncoderSlot {
 
   /// Nil when the encoder dropped the frame to hold its bitrate, or failed; after a failure it is recreated.
   ///
-  /// - Parameter filtersNoise: a change comes with a key frame: the filter compares a picture with those before it.
+  /// - Parameter filtersNoise: a change may come with a key frame: the filter compares a picture with those before it.
   public mutating func encode(
     _ frame: VideoFrame, kbps: Int, forceKeyFrame: Bool, filtersNoise: Bool = false
   ) -> EncodedVideoFrame? {
@@ -40,25 +43,36 @@ public struct EncoderSlot {
     if encoder == nil || size != (frame.width, frame.height) {
       size = (frame.width, frame.height)
       currentKbps = kbps
-      encoder = try? VP8Encoder(
-        configuration: VP8EncoderConfiguration(
-          width: frame.width, height: frame.height, framesPerSecond: Int(framesPerSecond.rounded()),
-          bitrateKbps: kbps,
-          threads: VP8EncoderConfiguration.defaultThreads(
-            width: frame.width, height: frame.height, cores: Self.processors),
-          speed: governor.speed, temporalLayers: 2, baseLayerPercent: baseLayerPercent,
-          noiseFilter: filtersNoise ? .night : .off))
+      encoder = try? makeEncoder()
     }
     if kbps != currentKbps {
       currentKbps = kbps
       try? encoder?.setBitrate(kbps: kbps)
     }
     do {
-      if isChange { try encoder?.setNoiseFilter(filtersNoise ? .night : .off) }
-      return try encoder?.encode(frame, forceKeyFrame: forceKeyFrame || isChange)
+      let beginsAgain = try isChange && (encoder?.setFiltersNoise(filtersNoise) ?? false)
+      return try encoder?.encode(frame, forceKeyFrame: forceKeyFrame || beginsAgain)
     } catch {
       encoder = nil
       return nil
+    }
+  }
+
+  private func makeEncoder() throws(CodecError) -> any VideoEncoder {
+    let nominal = Int(framesPerSecond.rounded())
+    switch codec {
+    case .h264:
+      return try OpenH264Encoder(
+        width: size.width, height: size.height, framesPerSecond: nominal,
+        bitrateKbps: min(currentKbps, H264Level.maximumKbps))
+    case .vp8:
+      return try VP8Encoder(
+        configuration: VP8EncoderConfiguration(
+          width: size.width, height: size.height, framesPerSecond: nominal, bitrateKbps: currentKbps,
+          threads: VP8EncoderConfiguration.defaultThreads(
+            width: size.width, height: size.height, cores: Self.processors),
+          speed: governor.speed, temporalLayers: 2, baseLayerPercent: baseLayerPercent,
+          noiseFilter: filtersNoise ? .night : .off))
     }
   }
 

@@ -1,8 +1,9 @@
 internal import Codecs
 internal import Frames
+internal import VideoFormats
 internal import Wire
 
-/// The encoders of one camera, one for each rendition that somebody is on. Lives on the encoder thread.
+/// The encoders of one camera and codec, one for each rendition that somebody is on. Lives on the encoder thread.
 struct RenditionEncoders {
   private let settings: VideoPipeline.Settings
   private var slots: PerRendition<EncoderSlot?> = PerRendition { _ in nil }
@@ -10,8 +11,11 @@ struct RenditionEncoders {
   /// Of the present picture, each scaled once.
   private var scaled: PerRendition<VideoFrame?> = PerRendition { _ in nil }
 
-  init(settings: VideoPipeline.Settings) {
+  private let codec: VideoCodec
+
+  init(settings: VideoPipeline.Settings, codec: VideoCodec) {
     self.settings = settings
+    self.codec = codec
   }
 
   /// Renditions that have an encoder.
@@ -20,10 +24,11 @@ struct RenditionEncoders {
   /// The libvpx `cpu-used` of a rendition; nil without an encoder.
   func speed(of rendition: Rendition) -> Int? { slots[rendition]?.speed }
 
-  /// Ends the encoders that nobody is on. That of the camera's own picture stays, at rest: setting it up takes half of the
-  /// time to the first picture.
+  /// Ends the encoders that nobody is on. That of the camera's own picture in VP8, which most viewers take, stays, at rest:
+  /// setting it up takes half of the time to the first picture.
   mutating func keep(only wanted: [Rendition]) {
-    for rendition in Rendition.allCases where rendition != .high && !wanted.contains(rendition) {
+    for rendition in Rendition.allCases where !wanted.contains(rendition) {
+      if codec == .vp8, rendition == .high { continue }
       slots[rendition] = nil
       pools[rendition] = nil
     }
@@ -33,7 +38,7 @@ struct RenditionEncoders {
   mutating func encode(_ frame: VideoFrame, _ order: RenditionOrders.Order, isNight: Bool) -> EncodedVideoFrame? {
     let rendition = order.rendition
     guard let picture = picture(frame, in: rendition) else { return nil }
-    var slot = slots[rendition] ?? EncoderSlot(settings: settings, rendition: rendition)
+    var slot = slots[rendition] ?? EncoderSlot(settings: settings, codec: codec, rendition: rendition)
     var encoded = slot.encode(
       picture, kbps: order.kbps, forceKeyFrame: order.isKeyFrame, filtersNoise: isNight && rendition.needsNoiseFilter)
     encoded?.rendition = rendition
@@ -49,7 +54,7 @@ struct RenditionEncoders {
 
   /// The picture in the rendition's size. From the next larger one that there is, which is less to read.
   private mutating func picture(_ frame: VideoFrame, in rendition: Rendition) -> VideoFrame? {
-    guard let size = rendition.size(ofCamera: frame.width, frame.height) else { return nil }
+    guard let size = rendition.size(ofCamera: frame.width, frame.height, codec: codec) else { return nil }
     guard size != (frame.width, frame.height) else { return frame }
     if let known = scaled[rendition], known.sequence == frame.sequence, known.captureTime == frame.captureTime {
       return known

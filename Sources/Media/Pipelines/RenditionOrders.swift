@@ -1,4 +1,5 @@
 internal import Frames
+internal import VideoFormats
 internal import Wire
 
 /// What somebody wants of a rendition.
@@ -14,10 +15,11 @@ public struct RenditionTarget: Hashable, Sendable {
   }
 }
 
-/// What has to be encoded of each picture of a camera: which renditions somebody is on, at what rate, and where a key frame
+/// What has to be encoded of each picture of a camera in one codec: which renditions somebody is on, at what rate, and where a key frame
 /// is due. Times are passed in.
 struct RenditionOrders: Sendable {
   struct Order: Equatable, Sendable {
+    var codec = VideoCodec.vp8
     var rendition: Rendition
     var kbps: Int
     var isKeyFrame: Bool
@@ -32,13 +34,15 @@ struct RenditionOrders: Sendable {
   }
 
   private var tracks: PerRendition<Track>
+  private let codec: VideoCodec
 
   /// - Parameter framesPerSecond: the camera's.
-  init(startKbps: Int, framesPerSecond: Double) {
+  init(startKbps: Int, framesPerSecond: Double, codec: VideoCodec = .vp8) {
+    self.codec = codec
     tracks = PerRendition { rendition in
       Track(
-        target: rendition == .high ? RenditionTarget(kbps: startKbps) : nil,
-        cadence: Cadence(of: rendition.maximumFramesPerSecond, outOf: framesPerSecond))
+        target: rendition == .high && codec == .vp8 ? RenditionTarget(kbps: startKbps) : nil,
+        cadence: Cadence(of: rendition.maximumFramesPerSecond(of: codec), outOf: framesPerSecond))
     }
   }
 
@@ -78,7 +82,7 @@ struct RenditionOrders: Sendable {
       guard isKeyFrame || !target.isStillsOnly else { continue }
       guard tracks[rendition].cadence.takes(captureTime, isForced: isKeyFrame) else { continue }
       if isKeyFrame { tracks[rendition].keyFrameDue = nil }
-      orders.append(Order(rendition: rendition, kbps: target.kbps, isKeyFrame: isKeyFrame))
+      orders.append(Order(codec: codec, rendition: rendition, kbps: target.kbps, isKeyFrame: isKeyFrame))
     }
     return orders.filter(\.isKeyFrame) + orders.filter { !$0.isKeyFrame }
   }

@@ -4,9 +4,10 @@ public import Frames
 internal import Linux
 internal import Picture
 internal import Synchronization
+public import VideoFormats
 public import Wire
 
-/// Camera thread → newest frame → encoder thread, encoded once for all viewers of a rendition.
+/// Camera thread → newest frame → encoder thread, encoded once for all viewers of a rendition and codec.
 ///
 /// The encoder always takes the newest frame; while it is busy older frames are replaced, not queued. It sleeps while
 /// nobody is watching. Without a camera, or while it is paused, it encodes a card that says so.
@@ -86,16 +87,20 @@ public final class VideoPipeline: Sendable {
 
   private struct Shared {
     var audience = Audience.nobody
+    /// In which a viewer who is joining gets its first picture.
+    var firstCodec = VideoCodec.vp8
     /// The tens of megabytes that the encoder allocates and touches with its first picture are in place.
     var isEncoderReady = false
     /// Renditions that have an encoder.
-    var running: [Rendition] = []
+    var running: PerCodec<[Rendition]> = PerCodec { _ in [] }
     /// Nil while there is no audience.
     var latest: VideoFrame?
-    var orders: RenditionOrders
+    var orders: PerCodec<RenditionOrders>
     var camera: CameraState = .opening
     var counters = Counters()
-    var renditions: PerRendition<RenditionCounters> = PerRendition { _ in RenditionCounters() }
+    var renditions: PerCodec<PerRendition<RenditionCounters>> = PerCodec { _ in
+      PerRendition { _ in RenditionCounters() }
+    }
     var isNight = false
     /// The next picture's brightness is asked for.
     var isBrightnessDue = false
@@ -112,6 +117,15 @@ public final class VideoPipeline: Sendable {
         latest = nil
         discardFirstPicture()
       case .opening, .running: break
+      }
+    }
+
+    /// Renditions whose encoders are needed: that of a first picture goes on with what follows it.
+    func wanted(_ codec: VideoCodec) -> [Rendition] {
+      switch audience {
+      case .watching: orders[codec].wanted
+      case .joining: codec == firstCodec ? [.high] : []
+      case .nobody: []
       }
     }
 
@@ -156,8 +170,10 @@ public final class VideoPipeline: Sendable {
     self.cameraChanged = cameraChanged
     shared = Mutex(
       Shared(
-        orders: RenditionOrders(
-          startKbps: settings.startKbps, framesPerSecond: settings.request.framesPerSecond)))
+        orders: PerCodec { codec in
+          RenditionOrders(
+            startKbps: settings.startKbps, framesPerSecond: settings.request.framesPerSecond, codec: codec)
+        }))
   }
 
   /// Call once.
@@ -190,13 +206,16 @@ public final class VideoPipeline: Sendable {
   /// - Parameters:
   ///   - capturing: a viewer is here or joining: keep pictures at hand, and the first one encoded.
   ///   - encoding: a viewer's connection is up.
-  public func setDemand(capturing: Bool, encoding: Bool) {
+  ///   - codec: of the viewer that is joining.
+  public func setDemand(capturing: Bool, encoding: Bool, codec: VideoCodec = .vp8) {
     let newest = shared.withLock { shared -> Work? in
       switch (shared.audience, encoding, capturing) {
       case (.watching, true, _), (.joining, false, true): return nil
       case (.joining(let first), true, _): return begin(first, &shared)
       case (.nobody, true, _): return begin(.none, &shared)
-      case (_, false, true): shared.audience = .joining(.none)
+      case (_, false, true):
+        shared.audience = .joining(.none)
+        shared.firstCodec = codec
       case (_, false, false):
         shared.audience = .nobody
         shared.latest = nil
@@ -225,7 +244,7 @@ public final class VideoPipeline: Sendable {
     shared.audience = .watching
     switch first {
     case .ready(let picture, let since) where MonotonicClock.now - since < Self.firstPictureAge:
-      shared.orders.setKeyFrameDue(false, of: .high)
+      shared.orders[picture.codec].setKeyFrameDue(false, of: .high)
       // Under the lock, so that nothing overtakes it.
       deliver(picture)
       return nil
@@ -233,14 +252,14 @@ public final class VideoPipeline: Sendable {
       return nil
     case .ready, .none:
       // A new viewer has no reference frames.
-      shared.orders.setKeyFrameDue(true, of: .high)
+      shared.orders[shared.firstCodec].setKeyFrameDue(true, of: .high)
       return shared.latest.map(Work.frame) ?? .wake
     }
   }
 
   /// For a viewer that has just joined: the very next picture becomes a key frame.
-  public func requestKeyFrameAtOnce(of rendition: Rendition = .high) {
-    shared.withLock { $0.orders.setKeyFrameDue(true, of: rendition) }
+  public func requestKeyFrameAtOnce(of rendition: Rendition = .high, in codec: VideoCodec = .vp8) {
+    shared.withLock { $0.orders[codec].setKeyFrameDue(true, of: rendition) }
   }
 
   /// A viewer lost a frame (PLI, FIR) or changes to this rendition: sends a key frame, but for all requests at most one in
@@ -248,11 +267,12 @@ public final class VideoPipeline: Sendable {
   ///
   /// - Parameter patience: how long to wait for one that another viewer needs.
   public func requestKeyFrame(
-    of rendition: Rendition = .high, spacing: Duration = .milliseconds(300), patience: Duration = .zero
+    of rendition: Rendition = .high, in codec: VideoCodec = .vp8, spacing: Duration = .milliseconds(300),
+    patience: Duration = .zero
   ) {
     let now = MonotonicClock.now
     shared.withLock { shared in
-      shared.orders.requestKeyFrame(of: rendition, spacing: spacing, patience: patience, now: now)
+      shared.orders[codec].requestKeyFrame(of: rendition, spacing: spacing, patience: patience, now: now)
     }
   }
 
@@ -270,8 +290,8 @@ public final class VideoPipeline: Sendable {
 
   /// Sets what is encoded from the next picture on; nil for a rendition that nobody is on. A rendition that begins does so
   /// with a key frame.
-  public func setTargets(_ targets: PerRendition<RenditionTarget?>) {
-    shared.withLock { $0.orders.targets = targets }
+  public func setTargets(_ targets: PerRendition<RenditionTarget?>, of codec: VideoCodec = .vp8) {
+    shared.withLock { $0.orders[codec].targets = targets }
   }
 
   // MARK: Pause
@@ -308,18 +328,26 @@ public final class VideoPipeline: Sendable {
   public var isWatched: Bool { shared.withLock { $0.isCapturing } }
 
   /// Rates of the renditions that are wanted: nil where nobody is on it.
-  public var targets: PerRendition<RenditionTarget?> { shared.withLock { $0.orders.targets } }
-  /// Of the best rendition that is wanted; 0 when there is none.
-  public var targetKbps: Int { Rendition.allCases.reversed().lazy.compactMap { self.targets[$0]?.kbps }.first ?? 0 }
+  public var targets: PerCodec<PerRendition<RenditionTarget?>> {
+    shared.withLock { shared in PerCodec { shared.orders[$0].targets } }
+  }
+  /// Of the best rendition that is wanted, in VP8 if that is; 0 when there is none.
+  public var targetKbps: Int {
+    let targets = targets
+    for codec in VideoCodec.allCases {
+      if let best = Rendition.allCases.reversed().lazy.compactMap({ targets[codec][$0]?.kbps }).first { return best }
+    }
+    return 0
+  }
   /// Of this rendition; of the best one for nil.
-  public func targetKbps(for rendition: Rendition?) -> Int {
-    rendition.flatMap { targets[$0]?.kbps } ?? targetKbps
+  public func targetKbps(for rendition: Rendition?, in codec: VideoCodec = .vp8) -> Int {
+    rendition.flatMap { targets[codec][$0]?.kbps } ?? targetKbps
   }
 
   public var counters: Counters { shared.withLock { $0.counters } }
   /// The camera's pictures that were dropped because they were not whole.
   public var damage: Damage { parts.withLock { $0.supervisor }?.damage ?? Damage() }
-  public var renditionCounters: PerRendition<RenditionCounters> { shared.withLock { $0.renditions } }
+  public var renditionCounters: PerCodec<PerRendition<RenditionCounters>> { shared.withLock { $0.renditions } }
   /// Size of the camera's pictures, in pixels, as they are encoded; as asked for until it is known.
   public var pictureSize: (width: Int, height: Int) {
     if case .running(let info) = camera { return (info.width, info.height) }
@@ -378,7 +406,7 @@ public final class VideoPipeline: Sendable {
   // MARK: Encoder thread
 
   private func encodeUntilClosed() {
-    var encoders = RenditionEncoders(settings: settings)
+    var encoders = PerCodec { RenditionEncoders(settings: settings, codec: $0) }
     var card: (reason: CardReason, card: MissingCard)?
     var cardSequence: UInt64 = 0
     defer { encoderPulse.rest() }
@@ -415,78 +443,87 @@ public final class VideoPipeline: Sendable {
     }
   }
 
-  private func encode(_ frame: VideoFrame, with encoders: inout RenditionEncoders) {
+  private func encode(_ frame: VideoFrame, with encoders: inout PerCodec<RenditionEncoders>) {
     let began = MonotonicClock.now
     let (orders, isFirst, isNight) = shared.withLock { shared in
       if shared.isEncoding {
-        return (shared.orders.take(captureTime: frame.captureTime, now: began), false, shared.isNight)
+        let orders = VideoCodec.allCases.flatMap { shared.orders[$0].take(captureTime: frame.captureTime, now: began) }
+        return (orders, false, shared.isNight)
       }
       guard case .joining(.underway) = shared.audience else { return ([], false, false) }
-      let kbps = shared.orders.targets[.high]?.kbps ?? settings.startKbps
-      return ([RenditionOrders.Order(rendition: .high, kbps: kbps, isKeyFrame: true)], true, shared.isNight)
+      let codec = shared.firstCodec
+      let kbps = shared.orders[codec].targets[.high]?.kbps ?? settings.startKbps
+      let order = RenditionOrders.Order(codec: codec, rendition: .high, kbps: kbps, isKeyFrame: true)
+      return ([order], true, shared.isNight)
     }
     for order in orders {
       let began = MonotonicClock.now
-      guard let encoded = encoders.encode(frame, order, isNight: isNight) else {
+      guard let encoded = encoders[order.codec].encode(frame, order, isNight: isNight) else {
         shared.withLock { shared in
-          shared.orders.failed(order)
+          shared.orders[order.codec].failed(order)
           if order.rendition == .high { shared.discardFirstPicture() }
         }
         continue
       }
       let took = MonotonicClock.now - began
-      let speed = encoders.speed(of: order.rendition) ?? 0
+      let speed = encoders[order.codec].speed(of: order.rendition) ?? 0
       let isAwaited = shared.withLock { shared in
         note(encoded, began: began, took: took, speed: speed, &shared)
         return !isFirst || !keep(encoded, since: began, &shared)
       }
       if isAwaited { deliver(encoded) }
     }
-    if !orders.isEmpty { encoders.note(encodeTime: MonotonicClock.now - began, of: orders.map(\.rendition)) }
+    // One thread encodes all, so each has to leave time for the others.
+    let took = MonotonicClock.now - began
+    for codec in Set(orders.map(\.codec)) {
+      encoders[codec].note(encodeTime: took, of: orders.filter { $0.codec == codec }.map(\.rendition))
+    }
   }
 
   private func note(
     _ encoded: EncodedVideoFrame, began: Instant, took: Duration, speed: Int, _ shared: inout Shared
   ) {
-    let rendition = encoded.rendition
-    if rendition == .high {
+    let (codec, rendition) = (encoded.codec, encoded.rendition)
+    if codec == .vp8, rendition == .high {
       shared.isEncoderReady = true
       shared.counters.speed = speed
     }
     shared.counters.encoded += 1
     shared.counters.encodedBytes += UInt64(encoded.data.count)
     shared.counters.encodeNanoseconds += took.nanoseconds
-    shared.renditions[rendition].encoded += 1
-    shared.renditions[rendition].encodedBytes += UInt64(encoded.data.count)
-    shared.renditions[rendition].width = encoded.width
-    shared.renditions[rendition].height = encoded.height
+    shared.renditions[codec][rendition].encoded += 1
+    shared.renditions[codec][rendition].encodedBytes += UInt64(encoded.data.count)
+    shared.renditions[codec][rendition].width = encoded.width
+    shared.renditions[codec][rendition].height = encoded.height
     guard encoded.isKeyFrame else { return }
     shared.counters.keyFrames += 1
-    shared.renditions[rendition].keyFrames += 1
-    shared.orders.noteKeyFrame(of: rendition, at: began)
+    shared.renditions[codec][rendition].keyFrames += 1
+    shared.orders[codec].noteKeyFrame(of: rendition, at: began)
   }
 
   /// Spares the first viewer the encoder's set-up: at 720p it takes nine thousand pages of memory and half of the time
   /// to the first picture.
-  private func warmUp(_ frame: VideoFrame, with encoders: inout RenditionEncoders) {
+  private func warmUp(_ frame: VideoFrame, with encoders: inout PerCodec<RenditionEncoders>) {
     let isNeeded = shared.withLock { !$0.isEncoderReady && !$0.isCapturing }
     guard isNeeded else { return }
     let order = RenditionOrders.Order(rendition: .high, kbps: settings.startKbps, isKeyFrame: true)
-    _ = encoders.encode(frame, order, isNight: false)
+    _ = encoders[.vp8].encode(frame, order, isNight: false)
     shared.withLock { $0.isEncoderReady = true }
   }
 
   /// Ends encoders that nobody is on.
-  private func release(_ encoders: inout RenditionEncoders) {
-    let wanted = shared.withLock { $0.isEncoding ? $0.orders.wanted : [] }
-    encoders.keep(only: wanted)
-    shared.withLock { $0.running = encoders.running }
+  private func release(_ encoders: inout PerCodec<RenditionEncoders>) {
+    for codec in VideoCodec.allCases {
+      encoders[codec].keep(only: shared.withLock { $0.wanted(codec) })
+      let running = encoders[codec].running
+      shared.withLock { $0.running[codec] = running }
+    }
   }
 
   /// Whether the encoder has been created and used.
   var isEncoderReady: Bool { shared.withLock { $0.isEncoderReady } }
   /// Renditions that have an encoder, as of the last picture.
-  var runningEncoders: [Rendition] { shared.withLock { $0.running } }
+  var runningEncoders: PerCodec<[Rendition]> { shared.withLock { $0.running } }
 
   /// Keeps the first picture for its viewer. False if the viewer was faster.
   private func keep(_ picture: EncodedVideoFrame, since began: Instant, _ shared: inout Shared) -> Bool {
@@ -496,7 +533,7 @@ public final class VideoPipeline: Sendable {
       shared.audience = .joining(.ready(picture, since: began))
       return true
     case .watching:
-      shared.orders.setKeyFrameDue(false, of: .high)
+      shared.orders[picture.codec].setKeyFrameDue(false, of: .high)
       return false
     }
   }

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 import av
-from aiortc import MediaStreamTrack, RTCBundlePolicy, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
+from aiortc import MediaStreamTrack, RTCBundlePolicy, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
 from cradle import processes, viewing
@@ -75,7 +75,11 @@ class Viewer:
         if options.microphone == "first":
             connection.addTransceiver(TalkTrack(), direction="sendonly")
         if not options.audio_only:
-            connection.addTransceiver("video", direction="recvonly")
+            picture = connection.addTransceiver("video", direction="recvonly")
+            if options.video_codec:
+                types = [f"video/{options.video_codec}", "video/rtx"]
+                codecs = RTCRtpReceiver.getCapabilities("video").codecs
+                picture.setCodecPreferences([codec for codec in codecs if codec.mimeType in types])
         if options.talk:
             connection.addTransceiver(TalkTrack(), direction="sendrecv")
         else:

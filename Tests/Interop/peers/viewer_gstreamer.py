@@ -36,20 +36,23 @@ TRANSPORT_WIDE = (
     "rtcp-fb-transport-cc=(boolean)true,"
     "extmap-1=(string)http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
 )
-VIDEO_CAPS = (
-    "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000,"
-    f"rtcp-fb-nack-pli=(boolean)true,rtcp-fb-ccm-fir=(boolean)true,{TRANSPORT_WIDE}"
-)
+FEEDBACK = f"clock-rate=90000,rtcp-fb-nack-pli=(boolean)true,rtcp-fb-ccm-fir=(boolean)true,{TRANSPORT_WIDE}"
+VIDEO_CAPS = {
+    "VP8": f"application/x-rtp,media=video,encoding-name=VP8,payload=96,{FEEDBACK}",
+    "H264": "application/x-rtp,media=video,encoding-name=H264,payload=102,packetization-mode=(string)1,"
+    f"profile-level-id=(string)42e01f,{FEEDBACK}",
+}
 AUDIO_CAPS = (
     "application/x-rtp,media=audio,encoding-name=OPUS,payload=111,clock-rate=48000,encoding-params=(string)2,"
     f"minptime=(string)10,useinbandfec=(string)1,{TRANSPORT_WIDE}"
 )
+QUEUE = "queue max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! "
+PICTURES = "video/x-raw,format=I420 ! appsink name=sink emit-signals=true sync=false max-buffers=0"
 # Nothing here waits for a clock: a picture is judged when it is decoded.
 DECODE = {
-    "video": "queue max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! "
-    "rtpvp8depay request-keyframe=true wait-for-keyframe=true ! vp8dec ! "
-    "video/x-raw,format=I420 ! appsink name=sink emit-signals=true sync=false max-buffers=0",
-    "audio": "queue max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! "
+    "VP8": f"{QUEUE}rtpvp8depay request-keyframe=true wait-for-keyframe=true ! vp8dec ! {PICTURES}",
+    "H264": f"{QUEUE}rtph264depay request-keyframe=true wait-for-keyframe=true ! h264parse ! openh264dec ! {PICTURES}",
+    "OPUS": f"{QUEUE}"
     "rtpopusdepay ! opusdec plc=true use-inband-fec=true ! audioconvert ! audioresample ! "
     "audio/x-raw,format=S16LE,rate=48000,channels=1 ! appsink name=sink emit-signals=true sync=false max-buffers=0",
 }
@@ -113,7 +116,7 @@ class Viewer:
         # A data channel can be made from READY on.
         self.pipeline.set_state(Gst.State.READY)
         if not options.audio_only:
-            self.add_receiver(VIDEO_CAPS)
+            self.add_receiver(VIDEO_CAPS[options.video_codec or "VP8"])
         if options.talk:
             self.add_talk()
         else:
@@ -225,12 +228,12 @@ class Viewer:
         caps = pad.get_current_caps() or pad.query_caps(None)
         structure = caps.get_structure(0)
         kind, encoding = structure.get_string("media"), structure.get_string("encoding-name")
-        if (kind, encoding) not in (("video", "VP8"), ("audio", "OPUS")):
+        if encoding not in DECODE:
             self.result["error"] = f"cannot decode {kind} {encoding}"
             return
         if kind == "video":
             self.result["codec"] = encoding
-        decoder = Gst.parse_bin_from_description(DECODE[kind], True)
+        decoder = Gst.parse_bin_from_description(DECODE[encoding], True)
         receive = self.receive_video if kind == "video" else self.receive_audio
         decoder.get_by_name("sink").connect("new-sample", receive)
         if kind == "video" and self.options.retransmit:

@@ -122,6 +122,7 @@ def page_options(options: Any, relay_port: int | None = None) -> dict[str, Any]:
         "token": options.token,
         "seconds": options.duration,
         "audioOnly": options.audio_only,
+        "videoCodec": options.video_codec,
         "dataChannel": not options.no_data_channel,
         "talk": options.talk,
         "media": options.media,

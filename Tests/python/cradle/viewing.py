@@ -37,6 +37,7 @@ def argument_parser(viewer: str) -> argparse.ArgumentParser:
     parser.add_argument("--insecure", action="store_true", default=True, help="do not check it (the default)")
     parser.add_argument("--duration", type=float, default=5.0, help="seconds to watch from the first picture on")
     parser.add_argument("--audio-only", action="store_true", help="offer no video section")
+    parser.add_argument("--video-codec", choices=["VP8", "H264"], help="offer this codec alone for the picture")
     parser.add_argument("--screenshot", metavar="FILE.png", help="write the last picture")
     parser.add_argument("--no-data-channel", action="store_true", help="offer no data channel")
     parser.add_argument("--talk", action="store_true", help="offer the audio section sendrecv and send a 440 Hz tone")

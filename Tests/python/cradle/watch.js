@@ -5,7 +5,7 @@
 // measured, so that meters.py judges them as it does for every other viewer. `cradleWatch.flows()` resolves when the first
 // media has come.
 //
-// options: {url, token, seconds, audioOnly, dataChannel, talk, media, relayPort, screenshot, soundSeconds, channel,
+// options: {url, token, seconds, audioOnly, videoCodec, dataChannel, talk, media, relayPort, screenshot, soundSeconds, channel,
 // protocol, ping, bandwidth}; sampleMs: how often the browser's own counters are read, if at all
 globalThis.cradleWatch = (() => {
   const SAMPLE_RATE = 48000;
@@ -477,7 +477,12 @@ globalThis.cradleWatch = (() => {
       firstPicture();
     };
     connection.ontrack = ({ track }) => (track.kind === "video" ? pictures : sound).receive(track);
-    if (!options.audioOnly) connection.addTransceiver("video", { direction: "recvonly" });
+    if (!options.audioOnly) {
+      const picture = connection.addTransceiver("video", { direction: "recvonly" });
+      const types = [`video/${options.videoCodec}`, "video/rtx"];
+      if (options.videoCodec) picture.setCodecPreferences(
+        RTCRtpReceiver.getCapabilities("video").codecs.filter((codec) => types.includes(codec.mimeType)));
+    }
     if (options.talk) connection.addTransceiver(await talkTrack(), { direction: "sendrecv" });
     else connection.addTransceiver("audio", { direction: "recvonly" });
     if (options.dataChannel) openChannel(options, report.dataChannel);
