@@ -67,6 +67,34 @@ extension RealPeers {
       #expect(try status(child).viewers.map(\.problems) == [nil])
     }
 
+    /// H.264 alone beside VP8: each with its own encoder, which is there only as long as somebody is on it.
+    @Test(arguments: [ViewerProgram.aiortc, .chromium, .gstreamer])
+    func whoKnowsH264AloneSeesThePicture(program: ViewerProgram) async throws {
+      let child = try ChildProcess(listen: "127.0.0.1:0")
+      let (url, token) = ("https://127.0.0.1:\(child.port)/whep", child.token)
+      func renditions(_ codec: String) throws -> [Status.Rendition] {
+        try status(child).cameras[0].renditions.filter { $0.codec == codec }
+      }
+      let parent = try ParentProcess(url, token: token, arguments: ["--stats"])
+      try await wait { try renditions("VP8").contains { $0.viewers == 1 && $0.encoded > 0 } }
+      #expect(try renditions("H264").isEmpty, "no encoder for nobody")
+      let player = Task.detached {
+        try program.watch(url, token: token, duration: 5, arguments: ["--video-codec", "H264"])
+      }
+      try await wait { try renditions("H264").contains { $0.viewers == 1 && $0.encoded > 0 } }
+      #expect(try renditions("VP8").contains { $0.viewers == 1 })
+      let (seen, log) = try await player.value
+      #expect(seen.error == nil && seen.framesDecoded > 60 && seen.picturesChanged, "\(seen)\n\(log.suffix(1500))")
+      #expect(seen.codec?.hasSuffix("H264") == true && seen.height == 360, "\(seen)")
+      let (latency, audio) = (seen.latencyMs, seen.audio)
+      #expect(latency.count > 30 && audio.packets > 0, "the timecode is readable: \(seen)")
+      try await wait { try renditions("H264").isEmpty }
+      // Who watches VP8 goes on.
+      let before = try #require(try renditions("VP8").first { $0.viewers == 1 }).encoded
+      try await wait { try renditions("VP8").contains { $0.encoded > before + 10 } }
+      #expect(parent.figures.last.map { $0.framesDecoded > 20 } ?? false, Comment(rawValue: parent.log))
+    }
+
     @Test func aPlayerWithoutACommonCodecGetsTheSoundAndEverybodyIsToldWhy() throws {
       let child = try ChildProcess()
       let offer = try fixture("h264").replacing("H264", with: "H265")
