@@ -86,6 +86,7 @@ let cores: [Target] = [
   core("Notifications", needs: ["Wire", "JSON", "Control"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
   core("WebPush", needs: ["Wire", "JSON", "Control", "Notifications", "Signaling"]),
+  core("RTSP", needs: ["Wire"]),
 ]
 
 let libraries: [Target] = [
@@ -278,6 +279,7 @@ let checks: [Target] = [
     needs: ["Wire", "JSON", "Control", "Notifications", "Signaling", "Pairing", "WebPush", "Identity"]),
   tests("VideoFormatsTests", needs: ["Wire", "VideoFormats", "TestSupport"]),
   tests("RTPTests", needs: ["Wire", "VideoFormats", "RTP", "TestSupport"]),
+  tests("RTSPTests", needs: ["Wire", "RTSP", "SecureTransport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
   tests("SCTPTests", needs: ["Wire", "SCTP", "CLinux", "TestSupport"]),
@@ -366,7 +368,7 @@ let checks: [Target] = [
       "Wire", "JSON", "STUN", "ICE", "SDP", "VideoFormats", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing",
       "Signaling", "Control", "Notifications", "WebPush", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs",
       "Picture", "Devices", "SecureTransport", "Identity", "Storage", "Simulation", "TestSupport", "TURN", "Meeting",
-      "CStrophe", "Parent",
+      "CStrophe", "Parent", "RTSP",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(

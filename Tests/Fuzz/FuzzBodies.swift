@@ -9,6 +9,6 @@ public enum FuzzBodies {
     OpusFuzz.self, WebMFuzz.self, PairingFuzz.self, RoomFuzz.self, SignedMessageFuzz.self, ControlRequestsFuzz.self,
     ControlRepliesFuzz.self, DocumentNumbersFuzz.self, ControlMachinesFuzz.self, ServiceTextFuzz.self, JSONFuzz.self,
     PushSubscriptionFuzz.self,
-    HostProofFuzz.self, MeetingRepliesFuzz.self, MeetingPlacesFuzz.self, XMPPFuzz.self,
+    HostProofFuzz.self, MeetingRepliesFuzz.self, MeetingPlacesFuzz.self, XMPPFuzz.self, RTSPFuzz.self,
   ]
 }

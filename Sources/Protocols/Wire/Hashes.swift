@@ -6,7 +6,8 @@ public protocol Hashes: Sendable {
   func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8]
   /// SHA-256, 32 bytes.
   func sha256(_ message: [UInt8]) -> [UInt8]
-  /// MD5, 16 bytes: the long-term credential key of STUN, RFC 8489 section 9.2.2. Nothing else may use it.
+  /// MD5, 16 bytes: the long-term credential key of STUN, RFC 8489 section 9.2.2, and Digest access of RTSP players, RFC 7616,
+  /// which know nothing better. Nothing else may use it.
   func md5(_ message: [UInt8]) -> [UInt8]
 }
 
