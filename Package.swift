@@ -168,7 +168,7 @@ let shells: [Target] = [
     "Storage", in: "Storage",
     needs: [
       "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "WebPush",
-      "CYAML", "TURN", "Linux", "CSQLite",
+      "CYAML", "TURN", "Linux", "CSQLite", "RTSP",
     ]),
   // The window of the viewer, and notifications.
   room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Storage", "CSDL", "CPango", "CDBus"]),
@@ -187,7 +187,7 @@ let programs: [Target] = [
       "Pairing",
       "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "WebPush", "DeviceNames",
       "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
-      "SecureTransport", "TURN",
+      "SecureTransport", "TURN", "RTSP",
       "Identity", "Server", "Meeting", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio),
       product("NIOPosix", nio),
       product("NIOHTTP1", nio),
@@ -310,7 +310,7 @@ let checks: [Target] = [
     "StorageTests",
     needs: [
       "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Signaling", "WebPush",
-      "Identity", "Storage", "TestSupport", "store-probe", "TURN",
+      "Identity", "Storage", "TestSupport", "store-probe", "TURN", "RTSP", "SecureTransport",
     ], exclude: ["store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
@@ -380,7 +380,7 @@ let checks: [Target] = [
     "Interop",
     needs: [
       "Wire", "TURN", "Control", "Identity", "SecureTransport", "Server", "Parent", "cradle-child", "cradle-parent",
-      "cradle-rendezvous", "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
+      "cradle-rendezvous", "TestSupport", "RTSP", "RTP", product("NIOCore", nio), product("NIOPosix", nio),
     ],
     exclude: ["cradle", "peers", "demo.py", "package.sh", "release.sh"]),
   tests(

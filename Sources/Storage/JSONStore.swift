@@ -10,6 +10,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Written by a newer version of the program. The file is left as it is.
   case newerVersion(path: String, found: Int, supported: Int)
   case invalidName(String)
+  /// A token for RTSP, whose name is the user in an address.
+  case invalidUser(String)
   case duplicateName(String)
   case unknownName(String)
   /// These permissions cannot be given here; the names of those in excess.
@@ -27,6 +29,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(path) has version \(found), this program reads up to version \(supported). It was left as it is; use the newer "
         + "program that wrote it, or restore a backup of the directory"
     case .invalidName(let name): "“\(name)” cannot be a name: use 1 to 64 printable characters"
+    case .invalidUser(let name):
+      "“\(name)” cannot be a user of RTSP: use letters, digits, -, . and _"
     case .duplicateName(let name): "“\(name)” exists already; choose another name or revoke that one first"
     case .unknownName(let name): "there is no “\(name)”"
     case .notAllowed(let names):

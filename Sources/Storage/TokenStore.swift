@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Pairing
+public import RTSP
 public import Wire
 
 /// A bearer token as stored: its permissions and its hash, not its text.
@@ -12,6 +13,8 @@ public struct TokenRecord: Sendable, Hashable {
   public internal(set) var lastUsedAt: Date?
   /// When it expires; nil for never.
   public let expiresAt: Date?
+  /// What verifies it over RTSP; nil for one that was not made for that.
+  public let rtsp: DigestAccess.Secrets?
   /// It has been seen to be expired. It stays so, even if the clock is set back.
   public internal(set) var hasExpired = false
 
@@ -78,12 +81,14 @@ public struct TokenStore: Sendable {
   ///   - name: 1...64 printable characters, not in use by a token that has not expired: nor in other case, as of `PairName`.
   ///   - allow: At least one of `Permissions.allowedForTokens`.
   ///   - expiresAt: When it expires; nil for never.
+  ///   - isForRTSP: RTSP players may use it, with its name as the user: letters, digits, `.`, `-` and `_` then.
   ///   - now: The value of `createdAt`.
   /// - Throws: `StoreError.invalidName`, `.duplicateName`, `.notAllowed`, `.full` or `.file`; nothing has changed then.
   public mutating func add(
-    name: String, allow: Permissions, expiresAt: Date? = nil, now: Date = Date()
+    name: String, allow: Permissions, expiresAt: Date? = nil, isForRTSP: Bool = false, now: Date = Date()
   ) throws(StoreError) -> String {
     guard Self.isName(name) else { throw .invalidName(name) }
+    guard !isForRTSP || Self.isUser(name) else { throw .invalidUser(name) }
     let isSame = { (record: TokenRecord) in record.name.lowercased() == name.lowercased() }
     var kept = tokens.filter { !isSame($0) || !$0.isExpired(at: now) }
     if kept.count >= Self.maximumTokens { kept.removeAll { $0.isExpired(at: now) } }
@@ -96,7 +101,8 @@ public struct TokenStore: Sendable {
     let secret = (0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
     let token = Self.prefix + Base64URL.encode(secret)
     let record = TokenRecord(
-      name: name, allow: allow, hash: hash(token), createdAt: now, lastUsedAt: nil, expiresAt: expiresAt)
+      name: name, allow: allow, hash: hash(token), createdAt: now, lastUsedAt: nil, expiresAt: expiresAt,
+      rtsp: isForRTSP ? DigestAccess.Secrets(user: name, secret: token, hashes: hashes) : nil)
     try save(kept + [record])
     return token
   }
@@ -124,6 +130,13 @@ public struct TokenStore: Sendable {
     tokens[found].lastUsedAt = now
     hasUnsavedUses = true
     return tokens[found]
+  }
+
+  /// As `verify` does.
+  public mutating func recordUse(id: String, now: Date = Date()) {
+    guard let index = tokens.firstIndex(where: { $0.id == id }) else { return }
+    tokens[index].lastUsedAt = now
+    hasUnsavedUses = true
   }
 
   /// The record of a token, whether it may be used or not, and whether it was removed: for words about it. Nil if it is unknown.
@@ -190,6 +203,13 @@ public struct TokenStore: Sendable {
       && name.first != " " && name.last != " "
   }
 
+  /// It stands in an address, and between colons in what is hashed.
+  private static func isUser(_ name: String) -> Bool {
+    name.utf8.allSatisfy { byte in
+      (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || "-._".utf8.contains(byte)
+    }
+  }
+
   private func hash(_ token: String) -> String {
     hashes.sha256(Array(token.utf8)).hexadecimal()
   }
@@ -197,7 +217,7 @@ public struct TokenStore: Sendable {
 
 extension TokenRecord: Codable {
   private enum CodingKeys: String, CodingKey {
-    case name, allow, hash, createdAt, lastUsedAt, expiresAt, expired
+    case name, allow, hash, createdAt, lastUsedAt, expiresAt, expired, rtsp
   }
 
   public init(from decoder: any Decoder) throws {
@@ -214,6 +234,7 @@ extension TokenRecord: Codable {
     createdAt = try values.decode(Date.self, forKey: .createdAt)
     lastUsedAt = try values.decodeIfPresent(Date.self, forKey: .lastUsedAt)
     expiresAt = try values.decodeIfPresent(Date.self, forKey: .expiresAt)
+    rtsp = try values.decodeIfPresent(DigestAccess.Secrets.self, forKey: .rtsp)
     hasExpired = try values.decodeIfPresent(Bool.self, forKey: .expired) ?? false
   }
 
@@ -225,6 +246,7 @@ extension TokenRecord: Codable {
     try values.encode(createdAt, forKey: .createdAt)
     try values.encodeIfPresent(lastUsedAt, forKey: .lastUsedAt)
     try values.encodeIfPresent(expiresAt, forKey: .expiresAt)
+    try values.encodeIfPresent(rtsp, forKey: .rtsp)
     if hasExpired { try values.encode(true, forKey: .expired) }
   }
 }

@@ -18,7 +18,9 @@ struct Status: ParsableCommand {
     let status = try Daemon.ask(StatusShow(), directories)
     if json { return print(JSON.text(status)) }
     print("\(status.name) (\(status.id)), version \(status.version), up \(Self.duration(status.uptimeSeconds))")
-    print("HTTPS port \(status.port), media port \(status.mediaPort)")
+    print(
+      "HTTPS port \(status.port), media port \(status.mediaPort)"
+        + (status.rtspPort.map { ", RTSP port \($0)" } ?? ""))
     for camera in status.cameras {
       var line = Self.line("Camera \(camera.id)", [camera.state, camera.detail])
       if let width = camera.width, let height = camera.height, let rate = camera.framesPerSecond {

@@ -25,6 +25,8 @@ struct Token: ParsableCommand {
       name: .customLong("for"), help: "How long it is good, such as 30d or 8h. (default: until it is revoked)",
       transform: TimeSpan.argument)
     var duration: TimeSpan?
+    @Flag(help: "Also for RTSP players, with its name as the user.")
+    var rtsp = false
     @Flag(help: "Print one JSON object {name, token, allow, expiresAt}.")
     var json = false
 
@@ -35,7 +37,8 @@ struct Token: ParsableCommand {
     func run() throws {
       let names = allow.split(separator: ",").map { String($0.trimmingPrefix(while: \.isWhitespace)) }
       let added = try Daemon.ask(
-        TokenAdd(name: what ?? name ?? "", allow: names, seconds: duration?.seconds), directories)
+        TokenAdd(name: what ?? name ?? "", allow: names, seconds: duration?.seconds, rtsp: rtsp ? true : nil),
+        directories)
       if json { return print(JSON.text(added)) }
       print(added.token)
       printError(

@@ -309,6 +309,9 @@ import Wire
     #expect(try states("listen: \"[::]:8444\"", Self.running(port: 8443)) == [.warning, .ok])
     #expect(try states("media-ports: [50000, 50000]", Self.stopped) == [.ok, .problem])
     #expect(try states("media-ports: [50000, 50001]", Self.stopped) == [.ok, .ok])
+    #expect(try states("rtsp: {enabled: true}", Self.stopped) == [.ok, .ok, .ok])
+    #expect(try states("rtsp: {enabled: true, listen: \"[::]:8444\"}", Self.stopped) == [.ok, .ok, .problem])
+    #expect(try states("rtsp: {enabled: true}", Self.running(port: 8443)) == [.ok, .ok, .warning])
     let taken = PortCheck.run(try Self.configuration("listen: \"[::]:8444\""), daemon: Self.stopped, files: root.files)[
       0]
     #expect(taken.detail == "a program of pi listens there already")

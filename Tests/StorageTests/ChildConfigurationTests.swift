@@ -67,6 +67,7 @@ import Testing
       video: {bitrate-kbps: [200, 1200]}
       unheard: 5m
       hearing-test: 19:30
+      rtsp: {enabled: true, listen: "127.0.0.1:554"}
       ice-servers:
         - urls: ["stun:stun.example.org", "stun:[2001:db8::1]:3479"]
         - urls: "turns:turn.example.org?transport=tcp"
@@ -77,6 +78,7 @@ import Testing
     #expect(configuration.unheard == .seconds(300))
     #expect(configuration.hearingTest == 19 * 60 + 30)
     #expect(configuration.listen == ListenAddress(host: "127.0.0.1", port: 9443))
+    #expect(configuration.rtsp.isEnabled && configuration.rtsp.listen == ListenAddress(host: "127.0.0.1", port: 554))
     #expect(configuration.tls == .init(certificate: "/etc/c.pem", key: "/etc/k.pem"))
     #expect(configuration.mediaPorts == 50000...50100)
     #expect(configuration.cameras.map(\.id) == ["cot", "camera-2", "camera-3"])

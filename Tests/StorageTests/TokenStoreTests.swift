@@ -1,5 +1,7 @@
 import Foundation
 import Pairing
+import RTSP
+import SecureTransport
 import Testing
 
 @testable import Storage
@@ -35,6 +37,23 @@ import Testing
     #expect(text.contains("\"createdAt\" : \"2023-11-14T22:13:20Z\""))
     #expect(text.contains("\"version\" : 1"))
     #expect(file.currentMode() == 0o600)
+  }
+
+  @Test func aTokenForRTSPIsKeptWithWhatDigestNeeds() throws {
+    var store = try TokenStore(file: file)
+    let token = try store.add(name: "nvr-1.a_B", allow: .view, isForRTSP: true, now: now)
+    _ = try store.add(name: "other", allow: .view, now: now)
+    var again = try TokenStore(file: file)
+    #expect(again.tokens.map { $0.rtsp != nil } == [true, false])
+    #expect(
+      again.tokens[0].rtsp == DigestAccess.Secrets(user: "nvr-1.a_B", secret: token, hashes: CryptoHashes()))
+    #expect(again.verify(token, now: now) != nil)
+    again.recordUse(id: again.tokens[1].id, now: now + 5)
+    try again.saveUses()
+    #expect(try TokenStore(file: file).tokens[1].lastUsedAt == now + 5)
+    for name in ["my player", "a:b", "ä", "a/b", "a@b", "a\"b", "a%b"] {
+      #expect(throws: StoreError.invalidUser(name)) { try again.add(name: name, allow: .view, isForRTSP: true) }
+    }
   }
 
   /// As the names of pairs.

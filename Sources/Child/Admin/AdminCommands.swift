@@ -162,7 +162,8 @@ final class AdminCommands: @unchecked Sendable {
     }
     let added: TokenAdded
     do throws(StoreError) {
-      let (text, record) = try tokens.add(name: add.name, allow: permissions, for: add.seconds)
+      let (text, record) = try tokens.add(
+        name: add.name, allow: permissions, for: add.seconds, isForRTSP: add.rtsp == true)
       added = TokenAdded(name: add.name, token: text, allow: record.allow.names, expiresAt: record.expiresAt)
     } catch {
       throw ControlError(ofTokens: error)
@@ -304,7 +305,7 @@ extension ControlError {
       case .full(let maximum):
         "there are \(maximum) tokens, which is the limit. `cradle-child token list` lists them, `cradle-child token "
           + "revoke NAME` makes room"
-      case .file, .damaged, .newerVersion, .invalidName: "\(error)"
+      case .file, .damaged, .newerVersion, .invalidName, .invalidUser: "\(error)"
       }
     self.init(.badParameters, words)
   }

@@ -45,7 +45,7 @@ final class NightWatch {
     var listeners: [MinuteRecorder.Listener] = []
     for session in viewers.registry.all where session.isConnected && session.hearsSound {
       guard
-        let received = session.outlet?.packetsSent
+        let received = session.outlet?.soundPacketsSent
           ?? viewers.hub.connection(session.peer)?.soundPacketsReceivedByPeer
       else { continue }
       listeners.append(MinuteRecorder.Listener(id: session.id, name: session.name, received: received))

@@ -68,7 +68,9 @@ public struct Doctor: Sendable {
     PortCheck.run(configuration, daemon: daemon, files: files).forEach(found)
     found(
       FirewallCheck.run(
-        port: daemon.report?.port ?? Int(configuration.listen.port), mediaPorts: configuration.mediaPorts,
+        port: daemon.report?.port ?? Int(configuration.listen.port),
+        rtspPort: configuration.rtsp.isEnabled
+          ? daemon.report?.rtspPort ?? Int(configuration.rtsp.listen.port) : nil, mediaPorts: configuration.mediaPorts,
         listing: FirewallCheck.listing(), files: files))
     looking("Avahi")
     found(await AvahiCheck.run(id: daemon.report?.id))

@@ -8,11 +8,13 @@ enum FirewallCheck {
 
   /// - Parameters:
   ///   - port: the HTTPS port.
+  ///   - rtspPort: nil while RTSP is off.
   ///   - mediaPorts: nil for any.
   ///   - listing: output of `nft list ruleset`; nil without permission or without nft.
   ///   - isRoot: whether this process may read all rules.
   static func run(
-    port: Int, mediaPorts: ClosedRange<UInt16>?, listing: String?, isRoot: Bool = geteuid() == 0, files: SystemFiles
+    port: Int, rtspPort: Int? = nil, mediaPorts: ClosedRange<UInt16>?, listing: String?,
+    isRoot: Bool = geteuid() == 0, files: SystemFiles
   ) -> Finding {
     guard let listing else {
       return isRoot
@@ -25,6 +27,7 @@ enum FirewallCheck {
     let isLegacy = ["/proc/net/ip_tables_names", "/proc/net/ip6_tables_names"].contains { !files.lines($0).isEmpty }
     let filter = PacketFilter(listing)
     var needs: [(PacketFilter.Transport, Int)] = [(.tcp, port)]
+    if let rtspPort { needs.append((.tcp, rtspPort)) }
     if let first = mediaPorts?.first { needs.append((.udp, Int(first))) }
     for (transport, number) in needs {
       switch filter.fate(of: transport, number) {

@@ -5,21 +5,30 @@ internal import Storage
 /// Whether the configured ports are held by the daemon or free for it: proc_pid_net(5).
 enum PortCheck {
   static func run(_ configuration: ChildConfiguration, daemon: RunningDaemon, files: SystemFiles) -> [Finding] {
-    [tcp(Int(configuration.listen.port), daemon, files), media(configuration.mediaPorts, daemon, files)]
+    let https = tcp(Int(configuration.listen.port), "listen", daemon, daemon.report?.port, files)
+    let media = media(configuration.mediaPorts, daemon, files)
+    guard configuration.rtsp.isEnabled else { return [https, media] }
+    let rtsp = tcp(Int(configuration.rtsp.listen.port), "rtsp", daemon, daemon.report?.rtspPort, files)
+    return [https, media, rtsp]
   }
 
-  private static func tcp(_ wanted: Int, _ daemon: RunningDaemon, _ files: SystemFiles) -> Finding {
+  /// - Parameters:
+  ///   - key: of the configuration.
+  ///   - actual: what the daemon has for it.
+  private static func tcp(
+    _ wanted: Int, _ key: String, _ daemon: RunningDaemon, _ actual: Int?, _ files: SystemFiles
+  ) -> Finding {
     let what = "port \(wanted)/tcp"
-    if let report = daemon.report {
-      if report.port == wanted { return Finding(what, .ok, "the daemon listens there") }
-      if wanted == 0 {
-        return Finding("port \(report.port)/tcp", .ok, "the daemon listens there; it is another each time")
+    if daemon.report != nil {
+      if let actual, actual == wanted { return Finding(what, .ok, "the daemon listens there") }
+      if let actual, wanted == 0 {
+        return Finding("port \(actual)/tcp", .ok, "the daemon listens there; it is another each time")
       }
       return Finding(
-        what, .warning, "configured, but the daemon listens on \(report.port)",
+        what, .warning, "configured, but the daemon listens \(actual.map { "on \($0)" } ?? "nowhere for it")",
         remedy: "sudo systemctl restart cradle-child")
     }
-    if wanted == 0 { return Finding("HTTPS port", .ok, "any free one") }
+    if wanted == 0 { return Finding(key == "rtsp" ? "RTSP port" : "HTTPS port", .ok, "any free one") }
     // 0A is TCP_LISTEN.
     guard let owner = owner(of: wanted, ["/proc/net/tcp", "/proc/net/tcp6"], state: "0A", files) else {
       return Finding(what, .ok, "free")
@@ -27,7 +36,7 @@ enum PortCheck {
     if case .stopped = daemon {
       return Finding(
         what, .problem, "a program of \(Account.userName(owner, files)) listens there already",
-        remedy: "sudo ss -ltnp 'sport = :\(wanted)'   # names it; else choose another port for `listen`")
+        remedy: "sudo ss -ltnp 'sport = :\(wanted)'   # names it; else choose another port for `\(key)`")
     }
     return Finding(what, .ok, "a program of \(Account.userName(owner, files)) listens there: the daemon, it seems")
   }

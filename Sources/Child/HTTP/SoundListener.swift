@@ -21,8 +21,12 @@ final class SoundListener: MediaOutlet {
     self.ogg = ogg
   }
 
+  let protocolName = "HTTP"
+  var soundPacketsSent: UInt64 { stream.sentPieces }
   var packetsSent: UInt64 { stream.sentPieces }
   var bytesSent: UInt64 { stream.sentBytes }
+
+  func send(_ frame: EncodedVideoFrame, payloads: [[UInt8]]) {}
 
   func send(_ packet: EncodedAudioPacket) {
     lastSound = MonotonicClock.now

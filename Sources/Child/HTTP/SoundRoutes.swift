@@ -46,7 +46,7 @@ final class SoundRoutes: @unchecked Sendable {
     if request.method != .HEAD {
       let session: ViewerSession
       do throws(ViewerAdmission.Refusal) {
-        session = try viewers.admit(outlet, token: token)
+        session = try viewers.admit(outlet, token: token, hasSound: true)
       } catch {
         throw Problem(error)
       }

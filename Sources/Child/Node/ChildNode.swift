@@ -158,6 +158,7 @@ public final class ChildNode: Sendable {
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
       certificate: certificate, refused: refused, logger: logger)
+    let rtsp = RTSPService(viewers: viewers, tokens: tokens, certificate: certificate, refused: refused)
     let admin = AdminCommands(
       loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
       meetings: meetings, servers: viewers.servers, certificate: certificate,
@@ -182,7 +183,8 @@ public final class ChildNode: Sendable {
 
     let listeners = try await NodeListeners.open(
       configuration, runtimeDirectory: options.runtimeDirectory,
-      tls: certificate.context, hub: viewers.hub, rooms: rooms, routes: routes, admin: admin, report: report)
+      tls: certificate.context, hub: viewers.hub, rtsp: rtsp, rooms: rooms, routes: routes, admin: admin, report: report
+    )
 
     if LocalAddresses.areOnlyLinkLocalIPv6 {
       logger.warning(

@@ -8,13 +8,14 @@ internal import Storage
 struct NodeListeners: Sendable {
   let hub: PeerHub
   let http: HTTPServer
+  private let rtsp: RTSPService
   private let commands: CommandSocket
 
   /// Opens all of them, or none.
   ///
   /// - Throws: `NodeError` that names the listener.
   static func open(
-    _ configuration: ChildConfiguration, runtimeDirectory: String, tls: TLSContext, hub: PeerHub,
+    _ configuration: ChildConfiguration, runtimeDirectory: String, tls: TLSContext, hub: PeerHub, rtsp: RTSPService,
     rooms: WebSocketRooms, routes: Routes, admin: AdminCommands, report: StatusReporter
   ) async throws -> NodeListeners {
     let ports = configuration.mediaPorts ?? 0...0
@@ -39,12 +40,20 @@ struct NodeListeners: Sendable {
     // `status` shows it as soon as the command socket answers.
     report.setPort(http.port)
     do {
+      if configuration.rtsp.isEnabled { report.setRTSPPort(try await rtsp.open(configuration.rtsp.listen)) }
+    } catch {
+      await http.stop()
+      await hub.shutDown()
+      throw NodeError.cannotBind(what: "\(configuration.rtsp.listen) (rtsp)", reason: "\(error)")
+    }
+    do {
       try NodeFiles.makeRuntimeDirectory(runtimeDirectory)
       let commands = try await CommandSocket.start(
         path: runtimeDirectory + "/" + AdminProtocol.socketName, on: hub.eventLoop,
         responder: { line in admin.respond(to: line) })
-      return NodeListeners(hub: hub, http: http, commands: commands)
+      return NodeListeners(hub: hub, http: http, rtsp: rtsp, commands: commands)
     } catch {
+      await rtsp.close()
       await http.stop()
       await hub.shutDown()
       throw NodeError.runtimeDirectory(path: runtimeDirectory, reason: "\(error)")
@@ -53,6 +62,7 @@ struct NodeListeners: Sendable {
 
   /// Says goodbye to the remaining viewers and closes the listeners.
   func close() async {
+    await rtsp.close()
     await http.stop()
     await hub.shutDown()
     await commands.stop()

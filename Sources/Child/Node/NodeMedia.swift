@@ -101,7 +101,7 @@ struct NodeMedia: Sendable {
   /// - Parameter others: further work to finish in the same time; each may block.
   /// - Returns: false if one hangs; it is abandoned.
   func stop(and others: [@Sendable () -> Void]) -> Bool {
-    converter.setDemand(false)
+    converter.setDemand([])
     var stops: [@Sendable () -> Void] = [{ audio.stop() }, { sound.stop() }] + others
     for camera in cameras { stops.append { camera.stop() } }
     let stopped = Mailbox<Bool>(capacity: stops.count)

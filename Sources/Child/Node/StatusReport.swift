@@ -149,6 +149,8 @@ public struct StatusReport: ControlReply {
   public var port: Int
   /// UDP port of media.
   public var mediaPort: Int
+  /// TCP port of RTSP; nil: it is off.
+  public var rtspPort: Int?
   public var cameras: [Camera]
   public var microphone: Microphone
   /// Nil from a daemon of an earlier version.

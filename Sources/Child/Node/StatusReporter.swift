@@ -27,6 +27,8 @@ final class StatusReporter: Sendable {
   /// As configured.
   private let listenHost: String
   private let port = Atomic<Int>(0)
+  /// 0: there is none.
+  private let rtspPort = Atomic<Int>(0)
 
   init(
     name: String, id: String, started: Instant, viewers: Viewers, bridge: LoopBridge, night: NightBoard,
@@ -47,6 +49,10 @@ final class StatusReporter: Sendable {
 
   func setPort(_ port: Int) {
     self.port.store(port, ordering: .relaxed)
+  }
+
+  func setRTSPPort(_ port: Int) {
+    rtspPort.store(port, ordering: .relaxed)
   }
 
   /// `https://192.0.2.7:8443`: the address at which other machines of the house probably reach this one.
@@ -104,9 +110,11 @@ final class StatusReporter: Sendable {
     let contactTrouble = self.pushes.contactTrouble
     if let contactTrouble { alarms.append("Pushed alarms: \(contactTrouble)") }
     let refused = refused.report()
+    let rtspPort = rtspPort.load(ordering: .relaxed)
     return StatusReport(
       name: name, id: id, version: ChildNode.version, uptimeSeconds: (MonotonicClock.now - started).inSeconds.tenths,
-      port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
+      port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port),
+      rtspPort: rtspPort == 0 ? nil : rtspPort, cameras: cameras, microphone: microphone,
       speaker: speaker, viewers: viewers.registry.byAge.map(viewer),
       refused: refused.isEmpty ? nil : refused,
       datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams),

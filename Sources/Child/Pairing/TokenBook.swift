@@ -28,13 +28,15 @@ final class TokenBook: @unchecked Sendable {
   /// - Parameter seconds: its lifetime; nil: until it is revoked.
   /// - Returns: its text, which is not stored anywhere, and its record.
   /// - Throws: `StoreError`; nothing has changed then.
-  func add(name: String, allow: Permissions, for seconds: Int?) throws(StoreError) -> (text: String, TokenRecord) {
+  func add(
+    name: String, allow: Permissions, for seconds: Int?, isForRTSP: Bool = false
+  ) throws(StoreError) -> (text: String, TokenRecord) {
     // The new token may replace an expired one, whose sessions have to end first.
     endExpired()
     clock.save()
     let now = clock.now
     let end = seconds.map { UnixTime(seconds: now.seconds &+ Int64($0)).date }
-    let text = try store.add(name: name, allow: allow, expiresAt: end, now: now.date)
+    let text = try store.add(name: name, allow: allow, expiresAt: end, isForRTSP: isForRTSP, now: now.date)
     guard let record = store.tokens.last else { preconditionFailure("it was just added, at the end") }
     return (text, record)
   }
@@ -58,6 +60,27 @@ final class TokenBook: @unchecked Sendable {
       if let record = store.verify(text, now: date.date) { return record }
     }
     return nil
+  }
+
+  /// The record of a token that was made for RTSP and may be used now.
+  func recordForRTSP(named name: String) -> TokenRecord? {
+    store.tokens.first { record in
+      record.name == name && record.rtsp != nil && clock.dates.contains { record.isUsable(at: $0.date) }
+    }
+  }
+
+  /// It was used in another way than by its text.
+  func recordUse(of record: TokenRecord) { store.recordUse(id: record.id, now: clock.now.date) }
+
+  /// Why a player with this user was refused, and the token's name where there is or was one.
+  func problemOverRTSP(named user: String) -> (name: String?, reason: String) {
+    guard let record = store.tokens.first(where: { $0.name == user }) else {
+      let wasRemoved = store.removed.contains { $0.name == user }
+      return wasRemoved ? (user, "its token was revoked") : (nil, "its user is no token's name")
+    }
+    guard record.rtsp != nil else { return (user, "its token was made without --rtsp") }
+    let isExpired = !clock.dates.contains { record.isUsable(at: $0.date) }
+    return (user, isExpired ? "its token has expired" : "its token is wrong")
   }
 
   /// The name of a token that may not be used now, and why; nil for a text that is and was none.

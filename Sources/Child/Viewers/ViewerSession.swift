@@ -18,7 +18,7 @@ final class ViewerSession: @unchecked Sendable {
     case whep(WHEPSessionID, token: String)
     /// Through a room, from a paired parent.
     case paired(PairedSessionID)
-    /// Without an offer: a player of HTTP, with the token of this `TokenRecord.id`.
+    /// Without an offer: a player of HTTP or RTSP, with the token of this `TokenRecord.id`.
     case stream(token: String)
 
     var credential: Credential {

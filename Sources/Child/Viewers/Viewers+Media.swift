@@ -14,15 +14,24 @@ extension Viewers: MediaReceiver {
     if index == 0, frame.encoding == Self.recordedEncoding { recorded?(.video(frame)) }
     // 90 kHz, RFC 7741 section 4.1 and RFC 6184 section 5.1; nanoseconds * 9 / 100,000.
     let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
+    let payloads = track.packetize(frame)
+    var receivers: [PeerID] = []
+    for session in takers(of: frame, fromCamera: index) {
+      guard let outlet = session.outlet else {
+        receivers.append(session.peer)
+        continue
+      }
+      if frame.temporalLayer == 0 || session.route.takesAllLayers { outlet.send(frame, payloads: payloads) }
+    }
     hub.send(
-      track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
+      payloads, kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
       temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame,
-      source: index * Rendition.allCases.count + frame.rendition.rawValue, to: receivers(of: frame, fromCamera: index))
+      source: index * Rendition.allCases.count + frame.rendition.rawValue, to: receivers)
   }
 
   /// The viewers whose route takes the picture.
-  private func receivers(of frame: EncodedVideoFrame, fromCamera index: Int) -> [PeerID] {
-    var receivers: [PeerID] = []
+  private func takers(of frame: EncodedVideoFrame, fromCamera index: Int) -> [ViewerSession] {
+    var receivers: [ViewerSession] = []
     for session in watchers(of: index) where session.isConnected && session.codec == frame.codec {
       guard session.withheld == nil || session.withheld == .microphone else {
         session.route.forgetPictures()
@@ -31,7 +40,7 @@ extension Viewers: MediaReceiver {
       let before = session.route.current
       guard session.route.accept(frame) else { continue }
       if session.route.current != before { applyLayers(to: session) }
-      receivers.append(session.peer)
+      receivers.append(session)
     }
     return receivers
   }

@@ -7,16 +7,24 @@ internal import Storage
 internal import Wire
 
 extension Viewers {
-  /// Admits a viewer without a peer connection, by the same rules as one with an offer, and sends it the sound from now on.
-  func admit(_ outlet: any MediaOutlet, token: TokenRecord) throws(ViewerAdmission.Refusal) -> ViewerSession {
+  /// Admits a viewer without a peer connection, by the same rules as one with an offer, and sends it its media from now on.
+  ///
+  /// - Parameters:
+  ///   - camera: index; nil: it gets no picture.
+  ///   - hasSound: it gets the sound.
+  ///   - kbps: what its path carries, as far as is known.
+  func admit(
+    _ outlet: any MediaOutlet, token: TokenRecord, camera: Int? = nil, hasSound: Bool, kbps: Int? = nil
+  ) throws(ViewerAdmission.Refusal) -> ViewerSession {
     let origin = ViewerSession.Origin.stream(token: token.id)
     let evicted = try sessionToEvict(for: origin, token.allow)
     try starts.count(origin.credential, rank: credentials.rank(of: origin), now: MonotonicClock.now)
     if let evicted { end(evicted, because: .busy) }
     let session = ViewerSession(
       peer: hub.reserveID(), origin: origin, name: token.name, permissions: token.allow,
-      camera: activeCamera, hasPictureTrack: false, hasSoundTrack: true, since: MonotonicClock.now,
-      reach: .localNetwork, outlet: outlet)
+      camera: camera ?? activeCamera, hasPictureTrack: camera != nil, hasSoundTrack: hasSound,
+      since: MonotonicClock.now, reach: .localNetwork, outlet: outlet)
+    session.estimateKbps = kbps
     add(session)
     stateChanged(.connected, of: session)
     return session

@@ -199,7 +199,7 @@ final class Viewers: @unchecked Sendable {
         }
         updateRates()
         registry.notify(.permissionsChanged(session))
-        if session.outlet != nil, !session.hearsSound { end(session, because: .notPaired) }
+        if session.outlet != nil, !session.seesPicture, !session.hearsSound { end(session, because: .notPaired) }
       }
     }
   }
@@ -237,7 +237,7 @@ final class Viewers: @unchecked Sendable {
         // Returns the memory that the handshake needed.
         releaseUnusedSoon()
       }
-      let path = session.outlet == nil ? hub.connection(session.peer)?.selectedPair?.text : "HTTP"
+      let path = session.outlet?.protocolName ?? hub.connection(session.peer)?.selectedPair?.text
       logger.info("viewer is connected", metadata: ["viewer": "\(session.name)", "path": "\(path ?? "")"])
       updateDemand()
       updateRates()
@@ -298,7 +298,9 @@ final class Viewers: @unchecked Sendable {
         codec: isRecorded || watching.contains { $0.codec == .vp8 } ? .vp8 : .h264)
     }
     audio.setDemand(isRecording || registry.all.contains { $0.isConnected && $0.hears(.opus) })
-    converter.setDemand(registry.all.contains { $0.isConnected && $0.hears(.mp3) })
+    converter.setDemand(
+      Set(
+        SoundFormat.converted.filter { format in registry.all.contains { $0.isConnected && $0.hears(format) } }))
   }
 
   private func updateProbing() {

@@ -46,7 +46,7 @@ public final class AudioPipeline: Sendable {
   private let shared: Mutex<Shared>
   private let demand = Demand()
   private let narrowDemand = Demand()
-  private let tap = Mutex<Mailbox<AudioBlock>?>(nil)
+  private let taps = Mutex<[Mailbox<AudioBlock>]>([])
   private let expectedLossPercent = Atomic(OpusEncoder.lossyPathPercent)
   private let worker = Worker()
   private let deliver: @Sendable (EncodedAudioPacket) -> Void
@@ -102,9 +102,9 @@ public final class AudioPipeline: Sendable {
     narrowDemand.isWanted = isWanted
   }
 
-  /// Gets each block as it is sent. Nil: nobody does.
-  func setTap(_ blocks: Mailbox<AudioBlock>?) {
-    tap.withLock { $0 = blocks }
+  /// Get each block as it is sent.
+  func setTaps(_ taps: [Mailbox<AudioBlock>]) {
+    self.taps.withLock { $0 = taps }
   }
 
   /// The packet loss that FEC should withstand, from the next packet on; 0 turns it off. Until this is called it is
@@ -121,7 +121,7 @@ public final class AudioPipeline: Sendable {
     block.samplePosition = worker.clock.position(of: block)
     echo?.clean(&block)
     ear.hear(block.samples)
-    tap.withLock { $0 }?.put(block)
+    for tap in taps.withLock({ $0 }) { tap.put(block) }
     let level = worker.meter.add(block.samples)
     let packets = demand.isWanted ? encode(block) : []
     shared.withLock { shared in

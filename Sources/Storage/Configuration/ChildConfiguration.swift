@@ -7,6 +7,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var name: String?
   /// The one TCP port.
   public var listen: ListenAddress
+  /// Off unless configured.
+  public var rtsp = RTSP()
   /// PEM files for HTTPS; nil: issued by the node's own root certificate over the node's identity key.
   public var tls: TLSFiles?
   /// Reverse proxies that are believed when they name a client; at most 8.
@@ -39,6 +41,13 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var push = Push()
   /// Off unless configured.
   public var recording = Recording()
+
+  /// `rtsp`: for players and recorders that speak nothing else.
+  public struct RTSP: Sendable, Hashable {
+    public var isEnabled = false
+    /// 8554 needs no privilege, as 554, the registered one, does.
+    public var listen = ListenAddress(host: "::", port: 8554)
+  }
 
   public struct TLSFiles: Sendable, Hashable {
     public var certificate: String

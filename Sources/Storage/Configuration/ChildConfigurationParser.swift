@@ -23,6 +23,7 @@ extension ChildConfiguration {
       }
     },
     .value("listen", \.listen),
+    .section("rtsp", \.rtsp, [.boolean("enabled", \.isEnabled), .value("listen", \.listen)]),
     .init("tls", below: ["certificate", "key"]) { $1.tls = tls($0) },
     .init("proxies") { $1.proxies = $0.addresses("proxies") },
     .init("media-ports") { $1.mediaPorts = mediaPorts($0) },

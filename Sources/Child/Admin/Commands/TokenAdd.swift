@@ -8,15 +8,18 @@ public struct TokenAdd: DaemonCommand {
   public static let name = "token.add"
   public static let parameters: [ControlParameter] = [
     .text("name", bytes: anyText, missing: "is missing"), .texts("allow", missing: "is missing"),
-    .whole("seconds", in: .min ... .max),
+    .whole("seconds", in: .min ... .max), .flag("rtsp"),
   ]
 
   public var name: String
   public var allow: [String]
   /// Its lifetime; nil: until it is revoked.
   public var seconds: Int?
+  /// RTSP players may use it; nil: no.
+  public var rtsp: Bool?
 
-  public init(name: String, allow: [String], seconds: Int?) {
+  public init(name: String, allow: [String], seconds: Int?, rtsp: Bool? = nil) {
+    self.rtsp = rtsp
     self.name = name
     self.allow = allow
     self.seconds = seconds

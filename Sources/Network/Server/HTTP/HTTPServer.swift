@@ -127,7 +127,7 @@ public final class HTTPServer: Sendable {
 
   /// Literal addresses bypass the resolver, which rejects "::" on a host whose only IPv6 address is loopback. Falls
   /// back to 0.0.0.0 if the kernel has no IPv6.
-  private static func bind(_ bootstrap: ServerBootstrap, host: String, port: Int) async throws -> any Channel {
+  static func bind(_ bootstrap: ServerBootstrap, host: String, port: Int) async throws -> any Channel {
     guard let address = try? SocketAddress(ipAddress: host, port: port) else {
       return try await bootstrap.bind(host: host, port: port).get()
     }
