@@ -5,6 +5,7 @@ internal import RTSP
 internal import Server
 internal import Signaling
 internal import Storage
+internal import VideoFormats
 internal import Wire
 
 /// A player's RTSP connection with the media in it, or beside it as datagrams, from its first request to its end. Confined to
@@ -160,7 +161,8 @@ final class RTSPConnection: ChannelInboundHandler, MediaOutlet {
     self.sound = sound.map { RTSPPackets($0, name: name) }
     do throws(Problem) {
       viewer = try service.begin(
-        self, token: token, camera: picture.map { _ in wish.camera }, hasSound: sound != nil)
+        self, token: token, camera: picture.map { _ in wish.camera },
+        codec: picture?.track.media == .h264 ? .h264 : .vp8, hasSound: sound != nil)
     } catch {
       (self.picture, self.sound) = (nil, nil)
       return service.refuse(client, token, error)
@@ -199,7 +201,7 @@ final class RTSPConnection: ChannelInboundHandler, MediaOutlet {
       return needsKeyFrame = true
     }
     needsKeyFrame = false
-    // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
+    // 90 kHz, RFC 7741 section 4.1 and RFC 6184 section 5.1; nanoseconds * 9 / 100,000.
     let time = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
     let report = packets.report(
       timestamp: time, captureTime: frame.captureTime, wallClock: MonotonicClock.wallClockReference, now: now)

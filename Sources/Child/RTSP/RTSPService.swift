@@ -8,6 +8,7 @@ internal import SecureTransport
 internal import Server
 internal import Signaling
 internal import Storage
+internal import VideoFormats
 internal import Wire
 
 /// RTSP for players and recorders that speak nothing else: each is a viewer with a token that was made for it. docs/PLAYERS.md.
@@ -166,10 +167,11 @@ final class RTSPService: @unchecked Sendable {
 
   /// Makes a viewer of a connection.
   func begin(
-    _ connection: RTSPConnection, token: TokenRecord, camera: Int?, hasSound: Bool
+    _ connection: RTSPConnection, token: TokenRecord, camera: Int?, codec: VideoCodec, hasSound: Bool
   ) throws(Problem) -> ViewerSession {
     do throws(ViewerAdmission.Refusal) {
-      return try viewers.admit(connection, token: token, camera: camera, hasSound: hasSound, kbps: maximumKbps)
+      return try viewers.admit(
+        connection, token: token, camera: camera, codec: codec, hasSound: hasSound, kbps: maximumKbps)
     } catch {
       throw Problem(error)
     }

@@ -15,9 +15,9 @@ struct RTSPWish {
   init(_ query: URLQuery) throws(Problem) {
     switch try query.value(of: "video") {
     case nil, "vp8": break
+    case "h264": picture = .h264
     case "none": picture = nil
-    case "h264": throw Problem(415, "H.264 is not made; ask for video=vp8 or video=none")
-    default: throw Problem(400, "video is vp8 or none")
+    default: throw Problem(400, "video is vp8, h264 or none")
     }
     switch try query.value(of: "audio") {
     case nil, "opus": break

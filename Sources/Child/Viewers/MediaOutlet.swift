@@ -14,7 +14,7 @@ protocol MediaOutlet: AnyObject {
   var packetsSent: UInt64 { get }
   var bytesSent: UInt64 { get }
 
-  /// - Parameter payloads: the frame as RTP payloads (RFC 7741).
+  /// - Parameter payloads: the frame as RTP payloads (RFC 7741, RFC 6184).
   func send(_ frame: EncodedVideoFrame, payloads: [[UInt8]])
   func send(_ packet: EncodedAudioPacket)
   func send(_ sound: ConvertedSound)

@@ -4,6 +4,7 @@ internal import SDP
 internal import Server
 internal import Signaling
 internal import Storage
+internal import VideoFormats
 internal import Wire
 
 extension Viewers {
@@ -11,10 +12,12 @@ extension Viewers {
   ///
   /// - Parameters:
   ///   - camera: index; nil: it gets no picture.
+  ///   - codec: of the picture.
   ///   - hasSound: it gets the sound.
   ///   - kbps: what its path carries, as far as is known.
   func admit(
-    _ outlet: any MediaOutlet, token: TokenRecord, camera: Int? = nil, hasSound: Bool, kbps: Int? = nil
+    _ outlet: any MediaOutlet, token: TokenRecord, camera: Int? = nil, codec: VideoCodec = .vp8, hasSound: Bool,
+    kbps: Int? = nil
   ) throws(ViewerAdmission.Refusal) -> ViewerSession {
     let origin = ViewerSession.Origin.stream(token: token.id)
     let evicted = try sessionToEvict(for: origin, token.allow)
@@ -22,7 +25,7 @@ extension Viewers {
     if let evicted { end(evicted, because: .busy) }
     let session = ViewerSession(
       peer: hub.reserveID(), origin: origin, name: token.name, permissions: token.allow,
-      camera: camera ?? activeCamera, hasPictureTrack: camera != nil, hasSoundTrack: hasSound,
+      camera: camera ?? activeCamera, hasPictureTrack: camera != nil, hasSoundTrack: hasSound, codec: codec,
       since: MonotonicClock.now, reach: .localNetwork, outlet: outlet)
     session.estimateKbps = kbps
     add(session)
