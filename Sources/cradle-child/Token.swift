@@ -51,7 +51,7 @@ struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the tokens, without their secrets.")
 
     @OptionGroup var directories: DirectoryOptions
-    @Flag(help: "Print a JSON array [{name, allow, createdAt, lastUsedAt, expiresAt, isExpired}].")
+    @Flag(help: "Print a JSON array [{name, allow, createdAt, lastUsedAt, expiresAt, isExpired, rtsp}].")
     var json = false
 
     func run() throws {
@@ -62,9 +62,9 @@ struct Token: ParsableCommand {
         Table.text(
           [["NAME", "ALLOWS", "MADE", "LAST USED", "EXPIRES"]]
             + rows.map { row in
-              [
-                row.name, row.allow.joined(separator: ","), LocalTime.text(row.createdAt),
-                LocalTime.text(row.lastUsedAt),
+              let allows = row.allow.joined(separator: ",") + (row.rtsp == true ? " (RTSP, too)" : "")
+              return [
+                row.name, allows, LocalTime.text(row.createdAt), LocalTime.text(row.lastUsedAt),
                 LocalTime.text(row.expiresAt) + (row.isExpired ? " (over)" : ""),
               ]
             }))

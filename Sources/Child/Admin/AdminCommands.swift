@@ -286,7 +286,7 @@ extension TokenRow {
     self.init(
       name: record.name, allow: record.allow.names, createdAt: record.createdAt,
       lastUsedAt: record.lastUsedAt, expiresAt: record.expiresAt,
-      isExpired: !record.isUsable(at: now))
+      isExpired: !record.isUsable(at: now), rtsp: record.rtsp == nil ? nil : true)
   }
 }
 

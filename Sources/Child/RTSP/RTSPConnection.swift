@@ -65,8 +65,13 @@ final class RTSPConnection: ChannelInboundHandler, MediaOutlet {
 
   func channelInactive(context: ChannelHandlerContext) {
     self.context = nil
-    service.ended(self)
     context.fireChannelInactive()
+  }
+
+  /// Also of a connection that ended before it began.
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    service.ended(self)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -84,13 +84,14 @@ final class RTSPService: @unchecked Sendable {
     await datagrams?.close()
   }
 
-  /// Where there are as many as there may be, the oldest that does not play makes room.
+  /// At the limit, the oldest that does not play makes room.
   private func admit(_ client: IPAddress?) -> RTSPConnection? {
     let ofClient = connections.values.filter { $0.client == client }
     let crowded = ofClient.count >= Self.maximumPerClient ? ofClient : Array(connections.values)
     if ofClient.count >= Self.maximumPerClient || connections.count >= Self.maximumConnections {
       guard let oldest = crowded.filter({ $0.viewer == nil }).min(by: { $0.since < $1.since }) else { return nil }
       oldest.close()
+      ended(oldest)
     }
     let connection = RTSPConnection(self, client: client, ports: datagrams?.ports)
     connections[ObjectIdentifier(connection)] = connection

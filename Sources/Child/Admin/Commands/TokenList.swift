@@ -23,4 +23,6 @@ public struct TokenRow: ListedDocument {
   public var expiresAt: Date?
   /// It has expired; nothing can use it any more.
   public var isExpired: Bool
+  /// RTSP players may use it; nil: not, or the daemon is of an earlier version.
+  public var rtsp: Bool?
 }
