@@ -60,7 +60,13 @@ class Phone(Chromium):
     def wait(self, what: str, expression: str, seconds: float = PATIENCE) -> Any:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            value = self.evaluate(expression)
+            try:
+                value = self.evaluate(expression)
+            except browsers.BrowserError as error:
+                # The page loads again while it is asked.
+                if "navigated or closed" not in str(error):
+                    raise
+                value = None
             if value:
                 return value
             time.sleep(0.1)
