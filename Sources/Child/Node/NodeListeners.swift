@@ -22,8 +22,7 @@ struct NodeListeners: Sendable {
     do {
       try await hub.bind(ports: ports, marking: configuration.marksMedia ? .interactiveVideo : .none)
     } catch {
-      throw NodeError.cannotBind(
-        what: "the UDP ports \(ports.lowerBound) to \(ports.upperBound) (media-ports)", reason: "\(error)")
+      throw Self.cannotBind("the UDP ports \(ports.lowerBound) to \(ports.upperBound) (media-ports)", error)
     }
     let http: HTTPServer
     do {
@@ -34,8 +33,7 @@ struct NodeListeners: Sendable {
       )
     } catch {
       await hub.shutDown()
-      let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-      throw NodeError.cannotBind(what: "\(configuration.listen) (listen)", reason: reason)
+      throw Self.cannotBind("\(configuration.listen) (listen)", error)
     }
     // `status` shows it as soon as the command socket answers.
     report.setPort(http.port)
@@ -44,7 +42,7 @@ struct NodeListeners: Sendable {
     } catch {
       await http.stop()
       await hub.shutDown()
-      throw NodeError.cannotBind(what: "\(configuration.rtsp.listen) (rtsp)", reason: "\(error)")
+      throw Self.cannotBind("\(configuration.rtsp.listen) (rtsp)", error)
     }
     do {
       try NodeFiles.makeRuntimeDirectory(runtimeDirectory)
@@ -58,6 +56,12 @@ struct NodeListeners: Sendable {
       await hub.shutDown()
       throw NodeError.runtimeDirectory(path: runtimeDirectory, reason: "\(error)")
     }
+  }
+
+  /// With the system's words, not those of the call that failed.
+  private static func cannotBind(_ what: String, _ error: any Error) -> NodeError {
+    let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+    return .cannotBind(what: what, reason: reason)
   }
 
   /// Says goodbye to the remaining viewers and closes the listeners.
